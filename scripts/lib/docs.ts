@@ -1,0 +1,141 @@
+import { existsSync, readFileSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+
+/** One thing wrong with a page. */
+export interface DocFault {
+  readonly line: number
+  readonly message: string
+}
+
+export interface DocCheck {
+  readonly faults: readonly DocFault[]
+  /** The page with its blocks brought up to date; the same text when there was nothing to do. */
+  readonly updated: string
+}
+
+/**
+ * Compares a page with the files that it shows.
+ *
+ * A block fenced with `ts file=examples/x.ts` holds that file, with `ts file=examples/x.ts#name` the
+ * region of that name, and with `text out=examples/x.out` what the program prints. Paths in fences start
+ * at `root`; relative links start at the page and must lead somewhere.
+ */
+export function checkDocument(root: string, path: string, text: string): DocCheck {
+  const faults: DocFault[] = []
+  const updated: string[] = []
+  const lines = text.split("\n")
+
+  for (let at = 0; at < lines.length; at++) {
+    const line = lines[at] ?? ""
+    updated.push(line)
+    const fence = FENCE.exec(line)
+    if (fence === null) {
+      for (const link of relativeLinks(line)) {
+        if (!existsSync(resolve(root, dirname(path), link))) {
+          faults.push({ line: at + 1, message: `links to "${link}", which does not exist` })
+        }
+      }
+      continue
+    }
+
+    const [, indent = "", marks = "", info = ""] = fence
+    const end = lines.findIndex((other, index) => index > at && closes(other, marks))
+    if (end === -1) {
+      faults.push({ line: at + 1, message: "opens a code block that is never closed" })
+      updated.push(...lines.slice(at + 1))
+      break
+    }
+    const shown = lines.slice(at + 1, end)
+    const source = sourceOf(root, info)
+    if (source === undefined) {
+      updated.push(...shown)
+    } else if ("problem" in source) {
+      faults.push({ line: at + 1, message: source.problem })
+      updated.push(...shown)
+    } else {
+      const wanted = source.lines.map((content) => (content === "" ? "" : indent + content))
+      if (wanted.join("\n") !== shown.join("\n")) {
+        faults.push({ line: at + 1, message: `differs from ${source.name}` })
+      }
+      updated.push(...wanted)
+    }
+    updated.push(lines[end] ?? "")
+    at = end
+  }
+  return { faults, updated: updated.join("\n") }
+}
+
+/** The text between `// #region name` and its `// #endregion`, without the indent they share. */
+export function extractRegion(text: string, name: string): string | undefined {
+  const lines = text.split("\n")
+  const start = lines.findIndex((line) => REGION.exec(line)?.[1] === name)
+  if (start === -1) return undefined
+  let depth = 1
+  for (let end = start + 1; end < lines.length; end++) {
+    const line = lines[end] ?? ""
+    if (REGION.test(line)) depth += 1
+    if (END_REGION.test(line)) depth -= 1
+    if (depth === 0) return dedent(withoutMarks(lines.slice(start + 1, end))).join("\n")
+  }
+  return undefined
+}
+
+/** The targets of a line's links that are files of this repository, without `#anchor` and `?query`. */
+export function relativeLinks(line: string): string[] {
+  const text = line.replaceAll(/(`+)[^`]*?\1/g, "")
+  const targets = [...text.matchAll(INLINE_LINK), ...text.matchAll(LINK_DEFINITION)]
+  return targets
+    .map(([, target = ""]) => target.replace(/[#?].*$/, ""))
+    .filter((target) => target !== "" && !/^([a-z][a-z0-9+.-]*:|\/\/)/i.test(target))
+    .map((target) => decodeURI(target))
+}
+
+const FENCE = /^(\s*)(`{3,}|~{3,})\s*([^`]*)$/
+const INFO = /(?:^|\s)(file|out)=([^\s#]+)(?:\s*#(\S+))?/
+const REGION = /^\s*\/\/ #region (\S+)\s*$/
+const END_REGION = /^\s*\/\/ #endregion\b/
+const INLINE_LINK = /\]\(\s*<?([^)\s>]*)>?[^)]*\)/g
+const LINK_DEFINITION = /^\s{0,3}\[[^\]]+\]:\s*<?([^\s>]+)/g
+
+type Source = { readonly name: string; readonly lines: readonly string[] } | { problem: string }
+
+/** What a block must hold; `undefined` for a block that shows no file. */
+function sourceOf(root: string, info: string): Source | undefined {
+  const match = INFO.exec(info)
+  if (match === null) return undefined
+  const [, kind, file = "", region] = match
+  const path = resolve(root, file)
+  if (!existsSync(path)) return { problem: `shows "${file}", which does not exist` }
+  const text = readFileSync(path, "utf8")
+  if (kind === "out") return { name: file, lines: trimBlank(text.split("\n")) }
+  if (region === undefined) {
+    return { name: file, lines: trimBlank(withoutMarks(text.split("\n"))) }
+  }
+  const part = extractRegion(text, region)
+  if (part === undefined) {
+    return { problem: `shows the region "${region}" of ${file}, which has none of that name` }
+  }
+  return { name: `${file}#${region}`, lines: part.split("\n") }
+}
+
+function closes(line: string, marks: string): boolean {
+  const trimmed = line.trim()
+  return trimmed.startsWith(marks) && trimmed.replaceAll(marks.charAt(0), "") === ""
+}
+
+function withoutMarks(lines: readonly string[]): string[] {
+  return lines.filter((line) => !REGION.test(line) && !END_REGION.test(line))
+}
+
+function dedent(lines: readonly string[]): string[] {
+  const kept = trimBlank(lines)
+  const indents = kept.filter((line) => line.trim() !== "").map((line) => line.search(/\S/))
+  const shared = Math.min(...indents)
+  return kept.map((line) => line.slice(shared))
+}
+
+function trimBlank(lines: readonly string[]): string[] {
+  const first = lines.findIndex((line) => line.trim() !== "")
+  const last = lines.findLastIndex((line) => line.trim() !== "")
+  return first === -1 ? [] : lines.slice(first, last + 1)
+}

@@ -1,0 +1,84 @@
+import { execFile } from "node:child_process"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { basename, resolve } from "node:path"
+import { promisify } from "node:util"
+
+export interface RunExamplesOptions {
+  /** The folder with `<name>.ts`, `<name>.out` and a tsconfig.json that maps the package to its sources. */
+  readonly folder: string
+  /** Write what the programs print to their `.out` files instead of comparing. */
+  readonly update?: boolean
+}
+
+export interface ExampleResult {
+  readonly name: string
+  readonly outcome: "same" | "written" | "failed"
+  /** What went wrong, in one or more lines. */
+  readonly problem?: string
+}
+
+/** Runs every example one after the other and compares what it prints with the file beside it. */
+export async function* runExamples(options: RunExamplesOptions): AsyncGenerator<ExampleResult> {
+  const names = namesIn(options.folder, ".ts")
+  for (const name of names) yield await runExample(name, options)
+  for (const name of namesIn(options.folder, ".out")) {
+    if (!names.includes(name)) yield failed(name, `${name}.out belongs to no ${name}.ts.`)
+  }
+}
+
+/** The first line in which two texts differ, for a person to read; `undefined` when they are equal. */
+export function firstDifference(expected: string, actual: string): string | undefined {
+  if (expected === actual) return undefined
+  const before = expected.split("\n")
+  const after = actual.split("\n")
+  const index = before.findIndex((line, at) => line !== after[at])
+  const at = index === -1 ? before.length : index
+  const show = (line: string | undefined): string =>
+    line === undefined ? "(the text ends here)" : JSON.stringify(line)
+  return `line ${at + 1}: expected ${show(before[at])}, got ${show(after[at])}`
+}
+
+async function runExample(name: string, options: RunExamplesOptions): Promise<ExampleResult> {
+  const outPath = resolve(options.folder, `${name}.out`)
+  let printed: string
+  try {
+    printed = await print(resolve(options.folder, `${name}.ts`), options.folder)
+  } catch (error) {
+    return failed(name, error instanceof Error ? error.message : String(error))
+  }
+
+  const expected = existsSync(outPath) ? readFileSync(outPath, "utf8") : undefined
+  if (expected === printed) return { name, outcome: "same" }
+  if (options.update) {
+    writeFileSync(outPath, printed)
+    return { name, outcome: "written" }
+  }
+  if (expected === undefined) return failed(name, `${name}.out is missing; write it with --update.`)
+  return failed(name, `${name}.out differs, ${firstDifference(expected, printed)}`)
+}
+
+/** What a program prints to stdout. Throws with its stderr when it fails or takes too long. */
+async function print(file: string, folder: string): Promise<string> {
+  const tsx = createRequire(import.meta.url).resolve("tsx/cli")
+  const args = [tsx, "--tsconfig", resolve(folder, "tsconfig.json"), file]
+  const { FORCE_COLOR: _, ...env } = process.env
+  const running = promisify(execFile)(process.execPath, args, {
+    cwd: folder,
+    env: { ...env, NO_COLOR: "1", TZ: "UTC" },
+    timeout: 60_000,
+  })
+  running.child.stdin?.end()
+  return (await running).stdout
+}
+
+function namesIn(folder: string, extension: string): string[] {
+  return readdirSync(folder)
+    .filter((file) => file.endsWith(extension) && !file.endsWith(".d.ts"))
+    .map((file) => basename(file, extension))
+    .toSorted()
+}
+
+function failed(name: string, problem: string): ExampleResult {
+  return { name, outcome: "failed", problem }
+}

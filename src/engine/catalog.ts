@@ -1,0 +1,217 @@
+import { allows } from "../access.ts"
+import type { AnyOperation } from "../define.ts"
+import { CallError } from "../errors.ts"
+import type { Logger } from "../logger.ts"
+import type { JsonSchema } from "../schema/json.ts"
+import { SearchIndex } from "../search/index.ts"
+import type { SearchDocument } from "../search/index.ts"
+import type {
+  Identity,
+  NormalizeMode,
+  OperationPolicy,
+  OperationSpec,
+  OperationType,
+  OutputMode,
+} from "../types.ts"
+import { handlerFault, typeName } from "./handler-kind.ts"
+import { OperationRecord } from "./record.ts"
+import type { AnyHandler } from "./record.ts"
+import { checkDefinition, policyFaults, takePolicy, unsound } from "./spec.ts"
+import { RecordStore } from "./store.ts"
+
+/** A change of what is registered. */
+export interface RegistryChange {
+  readonly type: "added" | "removed" | "replaced"
+  readonly id: string
+  /** The spec that came; for "removed" the one that went. */
+  readonly spec: OperationSpec
+}
+
+/** How to search. */
+export interface SearchOptions {
+  /** At most this many; 20. */
+  readonly limit?: number | undefined
+  readonly namespace?: string | undefined
+  readonly type?: OperationType | undefined
+  /** Find only what this caller may call; given as `undefined`, what anyone may. */
+  readonly identity?: Identity | undefined
+}
+
+/** An operation that was found. */
+export interface SearchResult {
+  readonly id: string
+  readonly score: number
+  readonly spec: OperationSpec
+}
+
+export interface CatalogOptions {
+  readonly normalize: NormalizeMode
+  readonly output: OutputMode
+  readonly formats: boolean
+  readonly logger: Logger
+}
+
+/** What is registered: adding, removing, finding, and telling of it. */
+export class Catalog {
+  readonly store: RecordStore = new RecordStore()
+  readonly #options: CatalogOptions
+  readonly #listeners = new Set<(change: RegistryChange) => void>()
+  #index: SearchIndex | undefined
+
+  constructor(options: CatalogOptions) {
+    this.#options = options
+  }
+
+  /** Adds all, or throws and adds none. */
+  add(operations: readonly AnyOperation[], replace: boolean): void {
+    if (!Array.isArray(operations)) {
+      throw new TypeError(`registerAll(operations): must be an array, got ${typeName(operations)}.`)
+    }
+    const seen = new Set<string>()
+    const records = operations.map((operation) => {
+      const record = this.#prepare(operation, operation?.handler as AnyHandler | undefined)
+      if (seen.has(record.id) && !replace) throw taken(record.id, "appears twice in this list")
+      seen.add(record.id)
+      if (!replace) this.#expectFree(record.id)
+      return record
+    })
+    for (const record of records) this.#put(record)
+  }
+
+  addSpec(spec: OperationSpec, replace: boolean): void {
+    const record = this.#prepare(
+      typeof spec === "object" && spec !== null && !Array.isArray(spec)
+        ? { ...spec, handler: undefined, composes: undefined }
+        : spec,
+      undefined,
+    )
+    if (!replace) this.#expectFree(record.id)
+    this.#put(record)
+  }
+
+  addHandler(id: string, handler: unknown, policy: OperationPolicy, replace: boolean): void {
+    const record = this.store.get(id)
+    if (record === undefined) {
+      throw new CallError(
+        "OPERATION_NOT_FOUND",
+        `registerHandler("${String(id)}"): no such spec. Register it first: registry.registerSpec(spec).`,
+        { details: { operationId: id } },
+      )
+    }
+    const fault = handlerFault(handler, record.spec.type)
+    const faults = policyFaults(policy)
+    if (fault !== undefined) faults.push({ path: "/handler", message: fault })
+    if (faults.length > 0) throw unsound(record.spec, faults)
+    if (record.handler !== undefined && !replace) throw taken(id, "has a handler already")
+    this.#put(record.withHandler(handler as AnyHandler, takePolicy(policy), this.#options))
+  }
+
+  remove(id: string): boolean {
+    const record = this.store.get(id)
+    if (record === undefined) return false
+    this.store.delete(record)
+    this.#index?.remove(id)
+    this.#tell({ type: "removed", id, spec: record.spec })
+    return true
+  }
+
+  search(query: string, options: SearchOptions): SearchResult[] {
+    if (typeof options !== "object" || options === null) {
+      throw new TypeError("search(query, options): options must be an object.")
+    }
+    const { limit, namespace, type, identity } = options
+    const asCaller = "identity" in options
+    const accept = (id: string): boolean => {
+      const record = this.store.get(id)
+      if (record === undefined || record.spec.visibility === "internal") return false
+      if (namespace !== undefined && record.spec.namespace !== namespace) return false
+      if (type !== undefined && record.spec.type !== type) return false
+      return !asCaller || mayEverCall(record, identity)
+    }
+    return this.#searchIndex()
+      .search(query, limit === undefined ? { accept } : { limit, accept })
+      .map(({ id, score }) => ({ id, score, spec: (this.store.get(id) as OperationRecord).spec }))
+  }
+
+  onChange(listener: (change: RegistryChange) => void): () => void {
+    if (typeof listener !== "function") {
+      throw new TypeError(`onChange(listener): must be a function, got ${typeName(listener)}.`)
+    }
+    // A wrapper, so that the same function given twice is called twice and ends twice.
+    const entry = (change: RegistryChange): void => listener(change)
+    this.#listeners.add(entry)
+    return () => void this.#listeners.delete(entry)
+  }
+
+  close(): void {
+    this.#listeners.clear()
+    this.#index = undefined
+  }
+
+  #prepare(operation: AnyOperation, handler: AnyHandler | undefined): OperationRecord {
+    return new OperationRecord(
+      checkDefinition(operation, this.#options.formats),
+      handler,
+      this.#options,
+    )
+  }
+
+  #put(record: OperationRecord): void {
+    const type = this.store.get(record.id) === undefined ? "added" : "replaced"
+    this.store.set(record)
+    this.#index?.add(documentOf(record.spec))
+    this.#tell({ type, id: record.id, spec: record.spec })
+  }
+
+  #expectFree(id: string): void {
+    if (this.store.get(id) !== undefined) throw taken(id, "is registered already")
+  }
+
+  /** Built at the first search; kept up from then on. */
+  #searchIndex(): SearchIndex {
+    if (this.#index === undefined) {
+      this.#index = new SearchIndex()
+      for (const record of this.store.values()) this.#index.add(documentOf(record.spec))
+    }
+    return this.#index
+  }
+
+  #tell(change: RegistryChange): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(change)
+      } catch (error) {
+        this.#options.logger.error("A change listener threw", { id: change.id, error })
+      }
+    }
+  }
+}
+
+/**
+ * Whether some call by this identity could pass. Where access depends on the input, having the
+ * right on any resource of the type is enough to find the operation.
+ */
+function mayEverCall(record: OperationRecord, identity: Identity | undefined): boolean {
+  const { requirement } = record
+  if (requirement === undefined) return true
+  return allows({ ...requirement, resourceId: undefined }, identity, undefined)
+}
+
+function documentOf(spec: OperationSpec): SearchDocument {
+  const { properties } = spec.inputSchema as JsonSchema
+  return {
+    id: `${spec.namespace}.${spec.name}`,
+    title: spec.title,
+    description: spec.description,
+    tags: spec.tags,
+    inputNames: typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
+  }
+}
+
+function taken(id: string, why: string): CallError {
+  return new CallError(
+    "CONFLICT",
+    `Operation "${id}" ${why}. To take its place on purpose, pass { replace: true }.`,
+    { details: { operationId: id }, operationId: id },
+  )
+}

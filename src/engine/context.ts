@@ -1,0 +1,107 @@
+import { createEnv } from "./env-proxy.ts"
+import type { NestedCallOptions } from "../infer.ts"
+import type { Logger } from "../logger.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { Identity, OperationContext, ProgressUpdate } from "../types.ts"
+import type { EnvelopeStream } from "../infer.ts"
+import type { Invocation } from "./call.ts"
+
+/**
+ * The context that handlers get. What it says cannot be assigned, and only the registry makes one:
+ * a copy or an imitation is just an object with the same words in it.
+ */
+export class CallContext implements OperationContext {
+  readonly #invocation: Invocation
+  #env: OperationContext["env"] | undefined
+  #identity: Identity | undefined
+
+  constructor(invocation: Invocation) {
+    this.#invocation = invocation
+  }
+
+  /** The invocation behind a genuine context; `undefined` for anything else. */
+  static behind(value: object): Invocation | undefined {
+    return #invocation in value ? value.#invocation : undefined
+  }
+
+  get requestId(): string {
+    return this.#invocation.requestId
+  }
+
+  get parentRequestId(): string | undefined {
+    return this.#invocation.parentRequestId
+  }
+
+  /** A frozen copy: a handler that could change it could lend itself rights for nested calls. */
+  get identity(): Identity | undefined {
+    return (this.#identity ??= frozenIdentity(this.#invocation.identity))
+  }
+
+  get deadline(): number | undefined {
+    const deadline = this.#invocation.due()
+    return deadline === Number.POSITIVE_INFINITY ? undefined : deadline
+  }
+
+  get signal(): AbortSignal {
+    return this.#invocation.signal
+  }
+
+  get metadata(): Readonly<Record<string, unknown>> | undefined {
+    return this.#invocation.options?.metadata
+  }
+
+  get env(): OperationContext["env"] {
+    return (this.#env ??= createEnv(this.#invocation.kernel, this.call))
+  }
+
+  get log(): Logger {
+    const { options, kernel, root } = this.#invocation
+    return options?.log ?? root.options?.log ?? kernel.logger
+  }
+
+  // Getters, so that `const { call } = context` works; the functions are made when asked for.
+  get call(): OperationContext["call"] {
+    const call = (id: string, input?: unknown, options?: NestedCallOptions): Promise<ResponseEnvelope> =>
+      this.#invocation.kernel.call(id, input, options, this.#invocation, false)
+    return call as OperationContext["call"]
+  }
+
+  get subscribe(): OperationContext["subscribe"] {
+    const open = (id: string, input?: unknown, options?: NestedCallOptions): EnvelopeStream =>
+      this.#invocation.kernel.stream(id, input, options, this.#invocation, false)
+    return open as OperationContext["subscribe"]
+  }
+
+  get progress(): OperationContext["progress"] {
+    return (value) => this.#report(value)
+  }
+
+  #report(value: ProgressUpdate): void {
+    if (typeof value !== "object" || value === null || !Number.isFinite(value.progress)) {
+      throw new TypeError(
+        "context.progress(value): value must be an object with a finite number, such as { progress: 3, total: 10 }.",
+      )
+    }
+    const { options, ended, kernel, record } = this.#invocation
+    if (ended !== undefined) return
+    try {
+      options?.progress?.(value)
+    } catch (error) {
+      kernel.logger.error("A progress listener threw", { operationId: record.id, error })
+    }
+  }
+}
+
+function frozenIdentity(identity: Identity | undefined): Identity | undefined {
+  if (typeof identity !== "object" || identity === null) return undefined
+  return deepFrozen(identity, 0) as Identity
+}
+
+function deepFrozen(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > 8) return value
+  if (Array.isArray(value)) return Object.freeze(value.map((item) => deepFrozen(item, depth + 1)))
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const entries = Object.entries(value).map(([key, item]) => [key, deepFrozen(item, depth + 1)])
+  return Object.freeze(Object.fromEntries(entries))
+}

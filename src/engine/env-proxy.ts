@@ -1,0 +1,79 @@
+import type { OperationCall, OperationEnv } from "../infer.ts"
+import type { RegisteredOperations } from "../types.ts"
+
+/** What an env needs to know of the registry; looked at only when someone inspects the env. */
+export interface EnvDirectory {
+  namespaces(): Iterable<string>
+  /** The names of a namespace that can be called for one result. */
+  names(namespace: string): Iterable<string>
+  hasNamespace(namespace: string): boolean
+  has(id: string): boolean
+}
+
+type AnyCall = (id: string, input?: unknown, options?: unknown) => Promise<unknown>
+
+/**
+ * An env over a registry: two levels of objects that make a function when one is read.
+ *
+ * It costs the same for ten operations and for a hundred thousand, and sees those registered later.
+ */
+export function createEnv<TOperations = RegisteredOperations>(
+  directory: EnvDirectory,
+  call: OperationCall<never>,
+  allowedNamespaces?: ReadonlySet<string> | undefined,
+): OperationEnv<TOperations> {
+  const invoke = call as AnyCall
+  const isOpen = (namespace: string): boolean => allowedNamespaces?.has(namespace) ?? true
+  const namespaces = new Map<string, object>()
+  return lazyObject({
+    read(namespace) {
+      if (!isOpen(namespace)) return undefined
+      if (isProbe(namespace) && !directory.hasNamespace(namespace)) return undefined
+      let names = namespaces.get(namespace)
+      if (names === undefined) {
+        names = namespaceObject(namespace, directory, invoke)
+        namespaces.set(namespace, names)
+      }
+      return names
+    },
+    keys: () => [...directory.namespaces()].filter(isOpen),
+  }) as OperationEnv<TOperations>
+}
+
+function namespaceObject(namespace: string, directory: EnvDirectory, invoke: AnyCall): object {
+  return lazyObject({
+    read(name) {
+      const id = `${namespace}.${name}`
+      if (isProbe(name) && !directory.has(id)) return undefined
+      // An unknown name gives a function too: calling it says what is not registered.
+      return (input?: unknown, options?: unknown) => invoke(id, input, options)
+    },
+    keys: () => [...directory.names(namespace)],
+  })
+}
+
+/** Keys that the language or a tool asks every object for; answering would make an env a promise. */
+function isProbe(key: string): boolean {
+  return key === "then" || key === "toJSON" || key in Object.prototype
+}
+
+function lazyObject(source: {
+  readonly read: (key: string) => unknown
+  readonly keys: () => string[]
+}): object {
+  const read = (key: string | symbol): unknown =>
+    typeof key === "string" ? source.read(key) : undefined
+  return new Proxy(Object.create(null) as object, {
+    get: (_target, key) => read(key),
+    has: (_target, key) => typeof key === "string" && source.keys().includes(key),
+    ownKeys: () => source.keys(),
+    getOwnPropertyDescriptor: (_target, key) =>
+      typeof key === "string" && source.keys().includes(key)
+        ? { value: read(key), enumerable: true, configurable: true, writable: false }
+        : undefined,
+    set: () => false,
+    defineProperty: () => false,
+    deleteProperty: () => false,
+    setPrototypeOf: () => false,
+  })
+}

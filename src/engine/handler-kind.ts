@@ -1,0 +1,32 @@
+import type { OperationType } from "../types.ts"
+
+/**
+ * What is wrong with a handler for a type; `undefined` when nothing is.
+ *
+ * Only what a function says about itself is judged: one that is wrapped or bound tells nothing, and
+ * is looked at when it has run.
+ */
+export function handlerFault(handler: unknown, type: OperationType): string | undefined {
+  if (typeof handler !== "function") return `must be a function, got ${typeName(handler)}`
+  const tag = Object.prototype.toString.call(handler)
+  const isGenerator = tag === "[object AsyncGeneratorFunction]" || tag === "[object GeneratorFunction]"
+  if (type === "subscription") {
+    if (tag === "[object AsyncFunction]") {
+      return "of a subscription must return an async iterable, and an async function returns a promise; write async function*"
+    }
+    if (tag === "[object GeneratorFunction]") {
+      return "of a subscription must be asynchronous; write async function*"
+    }
+    return undefined
+  }
+  if (isGenerator) {
+    return `of a ${type} must return one value, and a generator gives many; use type "subscription"`
+  }
+  return undefined
+}
+
+/** A word for the kind of a value, for messages. */
+export function typeName(value: unknown): string {
+  if (value === null) return "null"
+  return Array.isArray(value) ? "array" : typeof value
+}

@@ -1,0 +1,71 @@
+import { refusal } from "../errors.ts"
+import { invalid, toValueErrors } from "../validation.ts"
+import { pointerSegment } from "../internal/pointer.ts"
+import type { Invocation } from "./call.ts"
+import type { OperationRecord } from "./record.ts"
+
+/**
+ * Checks an input and fills its defaults; the handler gets what comes out.
+ *
+ * A promise only for vendors whose own check is asynchronous. Throws `VALIDATION_ERROR` with every
+ * fault in `details.errors`.
+ */
+export function prepareInput(call: Invocation, input: unknown): unknown {
+  const { record } = call
+  if (record.inputIsOpen) return input
+  if (record.vendor !== undefined) return vendorInput(call, record, input)
+  if (!record.input.check(input)) {
+    // A default of the whole input stands in for one that was left out.
+    const filled = input === undefined ? record.inputDefaults?.normalize(input).value : undefined
+    if (filled !== undefined && record.input.check(filled)) return filled
+    throw invalid(
+      "VALIDATION_ERROR",
+      `Input for "${record.id}"`,
+      toValueErrors(record.input.errors(input)),
+      { operationId: record.id, requestId: call.requestId },
+    )
+  }
+  const defaults = record.inputDefaults
+  if (defaults === null || defaults.isClean(input)) return input
+  const { value } = defaults.normalize(input)
+  return value !== input && !record.input.check(value) ? input : value
+}
+
+/** Standard Schema: the vendor's check decides, and what it gives is what the handler gets. */
+function vendorInput(call: Invocation, record: OperationRecord, input: unknown): unknown {
+  const result = record.vendor?.(input)
+  if (result instanceof Promise) {
+    return result.then((settled) => vendorValue(call, record, settled))
+  }
+  return vendorValue(call, record, result)
+}
+
+function vendorValue(call: Invocation, record: OperationRecord, result: unknown): unknown {
+  if (typeof result !== "object" || result === null) {
+    throw refusal(
+      "EXECUTION_ERROR",
+      `The input schema of "${record.id}" gave no result when it was asked to validate.`,
+      { operationId: record.id, mayHaveExecuted: false },
+    )
+  }
+  const { issues, value } = result as { issues?: unknown; value?: unknown }
+  if (issues === undefined || issues === null) return value
+  const list = Array.isArray(issues) ? (issues as readonly VendorIssue[]) : []
+  throw invalid(
+    "VALIDATION_ERROR",
+    `Input for "${record.id}"`,
+    list.map(({ message, path }) => ({ path: pointerOf(path), message: String(message) })),
+    { operationId: record.id, requestId: call.requestId },
+  )
+}
+
+interface VendorIssue {
+  readonly message?: unknown
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+function pointerOf(path: VendorIssue["path"]): string {
+  return (path ?? [])
+    .map((step) => pointerSegment(String(typeof step === "object" ? step.key : step)))
+    .join("")
+}

@@ -1,0 +1,328 @@
+import { allows, denial } from "../access.ts"
+import { CallError, refusal } from "../errors.ts"
+import type { EnvelopeStream } from "../infer.ts"
+import type { Clock } from "../internal/clock.ts"
+import { Deadlines } from "../internal/deadlines.ts"
+import type { Logger } from "../logger.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import { processResult } from "../result-pipeline.ts"
+import type { NormalizeReport, OutputWarning, PipelineHost } from "../result-pipeline.ts"
+import type { CallOptions } from "../types.ts"
+import { abortedMessage, Call } from "./call.ts"
+import type { Invocation } from "./call.ts"
+import { CallContext } from "./context.ts"
+import type { EnvDirectory } from "./env-proxy.ts"
+import { optionsFault } from "./options.ts"
+import type { OperationRecord } from "./record.ts"
+import { prepareInput } from "./input.ts"
+import type { RecordStore } from "./store.ts"
+import { Stream } from "./stream.ts"
+import { typeName } from "./handler-kind.ts"
+
+/** The limits and listeners of one registry. */
+export interface KernelOptions {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onWarning: ((warning: OutputWarning) => void) | undefined
+  readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+  /** Milliseconds a call may take when nobody says otherwise. */
+  readonly timeout: number
+  readonly maxDepth: number
+  readonly maxNestedCalls: number
+}
+
+/**
+ * The one invocation path: look up, admit, check access and input, run, bring the result home.
+ *
+ * Private to its registry. Whoever holds it can call anything, so no handler and no wire gets it.
+ */
+export class Kernel implements PipelineHost, EnvDirectory {
+  readonly store: RecordStore
+  readonly deadlines: Deadlines
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onWarning: ((warning: OutputWarning) => void) | undefined
+  readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+  readonly #options: KernelOptions
+  /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
+  readonly #endless = new Set<WeakRef<Invocation>>()
+  #isClosed = false
+
+  constructor(store: RecordStore, options: KernelOptions) {
+    this.store = store
+    this.#options = options
+    this.clock = options.clock
+    this.logger = options.logger
+    this.onWarning = options.onWarning
+    this.onNormalize = options.onNormalize
+    this.deadlines = new Deadlines(options.clock)
+  }
+
+  /** Runs a query or mutation. `trusted` is given by the application's own facade only. */
+  call(
+    id: string,
+    input: unknown,
+    options: CallOptions | undefined,
+    parent: Invocation | undefined,
+    trusted: boolean,
+  ): Promise<ResponseEnvelope> {
+    try {
+      const record = this.store.get(id)
+      const { handler } = record ?? {}
+      if (record === undefined || handler === undefined) throw this.#notFound(id, options, parent)
+      if (record.isStream) throw wrongKind(record, "execute", "subscribe")
+      let from = parent
+      if (options !== undefined && parent === undefined) {
+        from = this.#parentOf(options)
+        if (from !== undefined) options = undefined
+      }
+      const call = new Call(this, record, from, options)
+      this.admit(call, input, trusted)
+      const prepared = prepareInput(call, input)
+      if (prepared instanceof Promise) return this.#runLater(call, prepared)
+      return this.#run(call, prepared)
+    } catch (thrown) {
+      return Promise.reject(thrown as CallError)
+    }
+  }
+
+  /** A call on behalf of a context that is not the callee's own: what `buildEnv` makes. */
+  callFrom(
+    context: CallOptions | undefined,
+    id: string,
+    input: unknown,
+    options: CallOptions | undefined,
+  ): Promise<ResponseEnvelope> {
+    const parent = context === undefined ? undefined : this.#parentOf(context)
+    if (parent !== undefined) return this.call(id, input, options, parent, false)
+    return this.call(id, input, rootOptions(context, options), undefined, false)
+  }
+
+  /** Opens a subscription. Nothing runs before the first item is asked for. */
+  stream(
+    id: string,
+    input: unknown,
+    options: CallOptions | undefined,
+    parent: Invocation | undefined,
+    trusted: boolean,
+  ): EnvelopeStream {
+    return new Stream(() => {
+      const record = this.store.get(id)
+      if (record === undefined || record.handler === undefined) {
+        throw this.#notFound(id, options, parent)
+      }
+      if (!record.isStream) throw wrongKind(record, "subscribe", "execute")
+      const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
+      const given = from !== undefined && parent === undefined ? undefined : options
+      return { kernel: this, record, parent: from, options: given, input, trusted }
+    })
+  }
+
+  /** Everything between the look-up and the input: is this call allowed to be? */
+  admit(call: Invocation, input: unknown, trusted: boolean): void {
+    const { record, parent, options } = call
+    if (options !== undefined) {
+      const fault = optionsFault(options)
+      if (fault !== undefined) throw badOptions(record, fault)
+    }
+    if (this.#isClosed) throw closed(record.id)
+    if (parent !== undefined) this.#admitNested(call, parent)
+    const { requirement } = record
+    if (requirement === undefined || trusted) return
+    if (parent?.record.composes?.(record.id) === true) return
+    if (!allows(requirement, call.identity, input)) {
+      throw denial(requirement, call.identity, record.id)
+    }
+  }
+
+  /** Refuses a call whose time or caller is gone already. */
+  begin(call: Invocation): void {
+    const { options, parent } = call
+    if (options?.deadline !== undefined) call.deadline = options.deadline
+    if (parent !== undefined) call.deadline = Math.min(call.due(), parent.due())
+    const signal = options?.signal
+    if (signal?.aborted === true) {
+      throw call.refuse("ABORTED", abortedMessage(call.record.id), signal.reason)
+    }
+    if (Number.isFinite(call.deadline) && call.deadline <= this.clock.now()) {
+      throw call.refuse(
+        "TIMEOUT",
+        `The deadline of this call of "${call.record.id}" had passed before it began.`,
+      )
+    }
+  }
+
+  /** The deadline of a call that begins now and of which nobody said it. */
+  defaultDeadline(): number {
+    return this.clock.now() + this.#options.timeout
+  }
+
+  process(record: OperationRecord, result: unknown): ResponseEnvelope {
+    return processResult(record, result, this)
+  }
+
+  /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
+  track(invocation: Invocation): () => void {
+    const reference = new WeakRef(invocation)
+    this.#endless.add(reference)
+    return () => this.#endless.delete(reference)
+  }
+
+  /** Ends everything that runs; later calls are refused. */
+  close(): void {
+    this.#isClosed = true
+    for (const reference of this.#endless) {
+      reference.deref()?.end("ABORTED", CLOSED)
+    }
+    this.#endless.clear()
+    this.deadlines.close((entry) => (entry as Invocation).end("ABORTED", CLOSED))
+  }
+
+  namespaces(): Iterable<string> {
+    return this.store.namespaces()
+  }
+
+  hasNamespace(namespace: string): boolean {
+    return this.store.hasNamespace(namespace)
+  }
+
+  names(namespace: string): Iterable<string> {
+    return [...this.store.inNamespace(namespace)].flatMap((record) =>
+      record.isStream ? [] : [record.spec.name],
+    )
+  }
+
+  has(id: string): boolean {
+    return this.store.get(id) !== undefined
+  }
+
+  #run(call: Call, input: unknown): Promise<ResponseEnvelope> {
+    const { record, options, parent } = call
+    // Otherwise nothing can have ended it, and its deadline matters only if the handler waits.
+    if (options !== undefined || parent !== undefined) this.begin(call)
+    let result: unknown
+    try {
+      result = (record.handler as NonNullable<OperationRecord["handler"]>)(input, call.context())
+      if (!isThenable(result)) return Promise.resolve(this.process(record, result))
+    } catch (thrown) {
+      return Promise.reject(call.fail(thrown))
+    }
+    return call.wait(result instanceof Promise ? result : Promise.resolve(result))
+  }
+
+  async #runLater(call: Call, prepared: Promise<unknown>): Promise<ResponseEnvelope> {
+    return await this.#run(call, await prepared)
+  }
+
+  #admitNested(call: Invocation, parent: Invocation): void {
+    const { record, root, depth } = call
+    if (parent.ended !== undefined) {
+      throw call.refuse("ABORTED", `"${record.id}" was not called: its caller had ended.`, parent.ended)
+    }
+    const { maxDepth, maxNestedCalls } = this.#options
+    if (depth > maxDepth) {
+      throw tooDeep(record.id, `calls are nested more than ${maxDepth} deep`)
+    }
+    if (++root.nestedCalls > maxNestedCalls) {
+      throw tooDeep(record.id, `one call led to more than ${maxNestedCalls} nested calls`)
+    }
+  }
+
+  /** A handler that passes its own context on makes a nested call. */
+  #parentOf(options: CallOptions): Invocation | undefined {
+    if (typeof options !== "object" || options === null) return undefined
+    const parent = CallContext.behind(options)
+    return parent?.kernel === this ? parent : undefined
+  }
+
+  #notFound(id: unknown, options: CallOptions | undefined, parent: Invocation | undefined): CallError {
+    if (typeof id !== "string") {
+      return refusal(
+        "OPERATION_NOT_FOUND",
+        `An operation's id must be a string such as "task.create", got ${typeName(id)}.`,
+      )
+    }
+    const details = { operationId: id }
+    if (this.store.get(id) !== undefined) {
+      return refusal(
+        "OPERATION_NOT_FOUND",
+        `Operation "${id}" has no handler. Add one: registry.registerHandler("${id}", handler).`,
+        { details, operationId: id },
+      )
+    }
+    const shown = id.length > 200 ? `${id.slice(0, 200)}…` : id
+    const identity = parent?.identity ?? options?.identity
+    const meant = this.store.suggest(
+      id,
+      (record) =>
+        record.spec.visibility !== "internal" && allows(record.requirement, identity, undefined),
+    )
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+    return refusal("OPERATION_NOT_FOUND", `Operation "${shown}" is not registered.${hint}`, {
+      details: { operationId: shown },
+      operationId: shown,
+    })
+  }
+}
+
+/** What a plain context says to each call made for it: who and until when, but not which request. */
+function rootOptions(
+  context: CallOptions | undefined,
+  options: CallOptions | undefined,
+): CallOptions | undefined {
+  if (typeof context !== "object" || context === null) return options ?? context
+  const { identity, deadline, signal, metadata, log, requestId } = context
+  return {
+    identity,
+    parentRequestId: requestId,
+    deadline: earlier(deadline, options?.deadline),
+    signal: options?.signal ?? signal,
+    metadata: options?.metadata ?? metadata,
+    log,
+    progress: options?.progress,
+  }
+}
+
+function earlier(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
+}
+
+const CLOSED = "The registry was closed."
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    value instanceof Promise ||
+    (typeof value === "object" &&
+      value !== null &&
+      typeof (value as { then?: unknown }).then === "function")
+  )
+}
+
+function wrongKind(record: OperationRecord, used: string, right: string): CallError {
+  return refusal(
+    "INVALID_OPERATION_TYPE",
+    `"${record.id}" is a ${record.spec.type}: call it with ${right}(), not ${used}().`,
+    { operationId: record.id, details: { operationId: record.id, type: record.spec.type } },
+  )
+}
+
+function tooDeep(id: string, why: string): CallError {
+  return refusal("CALL_DEPTH_EXCEEDED", `"${id}" was not called: ${why}. Is it calling itself?`, {
+    operationId: id,
+  })
+}
+
+function closed(id: string): CallError {
+  return refusal("UNAVAILABLE", `"${id}" was not called: the registry is closed.`, {
+    operationId: id,
+    retryable: false,
+  })
+}
+
+function badOptions(record: OperationRecord, fault: { path: string; message: string }): CallError {
+  return refusal(
+    "VALIDATION_ERROR",
+    `The context for "${record.id}" is invalid: ${`${fault.path.slice(1)} ${fault.message}`.trim()}.`,
+    { operationId: record.id, details: { errors: [fault] } },
+  )
+}

@@ -1,0 +1,41 @@
+import type { CallOptions } from "../types.ts"
+import type { ValueError } from "../validation.ts"
+import { typeName } from "./handler-kind.ts"
+
+/**
+ * What is wrong with what a caller says about a call; `undefined` when nothing is.
+ *
+ * An identity is not judged here: a malformed one grants nothing, which access control sees to.
+ */
+export function optionsFault(options: CallOptions): ValueError | undefined {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    return { path: "", message: `must be an object, got ${typeName(options)}` }
+  }
+  const { deadline, signal, requestId, parentRequestId, metadata, progress } = options
+  if (deadline !== undefined && (typeof deadline !== "number" || Number.isNaN(deadline))) {
+    return wrong("/deadline", "a number of milliseconds since 1970", deadline)
+  }
+  if (signal !== undefined && typeof (signal as Partial<AbortSignal>)?.addEventListener !== "function") {
+    return wrong("/signal", "an AbortSignal", signal)
+  }
+  if (requestId !== undefined && (typeof requestId !== "string" || requestId === "")) {
+    return wrong("/requestId", "a non-empty string", requestId)
+  }
+  if (parentRequestId !== undefined && typeof parentRequestId !== "string") {
+    return wrong("/parentRequestId", "a string", parentRequestId)
+  }
+  if (metadata !== undefined && (typeof metadata !== "object" || metadata === null)) {
+    return wrong("/metadata", "an object", metadata)
+  }
+  if (progress !== undefined && typeof progress !== "function") {
+    return wrong("/progress", "a function", progress)
+  }
+  return undefined
+}
+
+function wrong(path: string, expected: string, got: unknown): ValueError {
+  return {
+    path,
+    message: `must be ${expected}, got ${Number.isNaN(got) ? "NaN" : typeName(got)}`,
+  }
+}

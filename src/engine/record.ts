@@ -1,0 +1,97 @@
+import { requirementOf } from "../access.ts"
+import type { AccessRequirement } from "../access.ts"
+import type { Compiled } from "../schema/compiled.ts"
+import type { Normalizer } from "../schema/normalize/index.ts"
+import type { NormalizeMode, OperationPolicy, OperationSpec, OutputMode } from "../types.ts"
+import { compileComposes } from "./composes.ts"
+import type { ComposesMatcher } from "./composes.ts"
+import type { CheckedSpec, VendorValidate } from "./spec.ts"
+
+/** What the engine calls: input and context in, a value, a promise or an async iterable out. */
+export type AnyHandler = (input: unknown, context: unknown) => unknown
+
+/** What holds for operations that say nothing else. */
+export interface RecordDefaults {
+  readonly normalize: NormalizeMode
+  readonly output: OutputMode
+}
+
+/** One registered operation with everything a call needs, resolved once. */
+export class OperationRecord {
+  readonly id: string
+  readonly spec: OperationSpec
+  readonly handler: AnyHandler | undefined
+  readonly isStream: boolean
+  /** Repeating a call has no second effect. */
+  readonly isIdempotent: boolean
+  readonly requirement: AccessRequirement | undefined
+  readonly composes: ComposesMatcher | undefined
+  readonly input: Compiled
+  readonly output: Compiled
+  /** The vendor's own check of the input, for Standard Schemas: it may transform. */
+  readonly vendor: VendorValidate | undefined
+  readonly normalizeMode: NormalizeMode
+  readonly outputMode: OutputMode
+  readonly inputIsOpen: boolean
+  /** Nothing is done to results: the schema is open, or both steps are off. */
+  readonly outputIsFree: boolean
+  /** When the log last had a warning about results, and how many it was spared since. */
+  warnedAt: number = Number.NEGATIVE_INFINITY
+  warningsHeld = 0
+  readonly #policy: OperationPolicy
+  #defaults: Normalizer | null | undefined
+  #normalizer: Normalizer | null | undefined
+  #public: (OperationSpec & { readonly handler?: AnyHandler }) | undefined
+
+  constructor(checked: CheckedSpec, handler: AnyHandler | undefined, defaults: RecordDefaults) {
+    const { spec } = checked
+    this.id = `${spec.namespace}.${spec.name}`
+    this.spec = spec
+    this.handler = handler
+    this.isStream = spec.type === "subscription"
+    this.isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
+    this.requirement = requirementOf(spec.accessControl)
+    this.#policy = checked.policy
+    this.composes = compileComposes(checked.policy.composes)
+    this.input = checked.input
+    this.output = checked.output
+    this.vendor = checked.vendor
+    this.normalizeMode = checked.policy.normalize ?? defaults.normalize
+    this.outputMode = checked.policy.output ?? defaults.output
+    this.inputIsOpen = checked.input.isOpen && checked.vendor === undefined
+    this.outputIsFree =
+      checked.output.isOpen || (this.normalizeMode === "off" && this.outputMode === "off")
+  }
+
+  /** Fills the defaults that the input schema declares; `null` when it declares none. */
+  get inputDefaults(): Normalizer | null {
+    if (this.#defaults !== undefined) return this.#defaults
+    const normalizer = this.input.normalizer("defaults")
+    return (this.#defaults = normalizer.isNoop ? null : normalizer)
+  }
+
+  /** Brings results to the output schema; `null` when there is nothing to bring. */
+  get normalizer(): Normalizer | null {
+    if (this.#normalizer !== undefined) return this.#normalizer
+    const { normalizeMode } = this
+    return (this.#normalizer = normalizeMode === "off" ? null : this.output.normalizer(normalizeMode))
+  }
+
+  /** What the registry hands out: the spec, and the handler when there is one. */
+  get view(): OperationSpec & { readonly handler?: AnyHandler } {
+    return (this.#public ??= Object.freeze(
+      this.handler === undefined ? { ...this.spec } : { ...this.spec, handler: this.handler },
+    ))
+  }
+
+  /** The same operation with another handler, and what is said of that handler. */
+  withHandler(
+    handler: AnyHandler,
+    policy: OperationPolicy,
+    defaults: RecordDefaults,
+  ): OperationRecord {
+    const { spec, input, output, vendor } = this
+    const checked = { spec, input, output, vendor, policy: { ...this.#policy, ...policy } }
+    return new OperationRecord(checked, handler, defaults)
+  }
+}

@@ -1,0 +1,229 @@
+import { parsePointer } from "../internal/pointer.ts"
+import type { AnyOperation } from "../define.ts"
+import { CallError, ErrorCode } from "../errors.ts"
+import { admitSchema } from "../schema/admit.ts"
+import { compileSchema } from "../schema/compiled.ts"
+import type { Compiled } from "../schema/compiled.ts"
+import { jsonSchemaOf, standardProps } from "../schema/standard.ts"
+import type { SchemaSide } from "../schema/standard.ts"
+import { OperationSpecSchema } from "../spec-schemas.ts"
+import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../types.ts"
+import type { ValueError } from "../validation.ts"
+import { composesFault } from "./composes.ts"
+import { handlerFault, typeName } from "./handler-kind.ts"
+
+/** A vendor's own check of an input. */
+export type VendorValidate = (value: unknown) => unknown
+
+/** A spec that came in and was found sound. */
+export interface CheckedSpec {
+  readonly spec: OperationSpec
+  readonly input: Compiled
+  readonly output: Compiled
+  readonly vendor: VendorValidate | undefined
+  readonly policy: OperationPolicy
+}
+
+const FIELDS = [
+  "name",
+  "namespace",
+  "version",
+  "type",
+  "title",
+  "description",
+  "tags",
+  "inputSchema",
+  "outputSchema",
+  "errorSchemas",
+  "accessControl",
+  "visibility",
+  "annotations",
+  "deprecated",
+  "examples",
+  "_meta",
+] as const
+
+/**
+ * Checks a definition and takes what it says into frozen data of our own.
+ *
+ * Throws `VALIDATION_ERROR` that names every field that is wrong, or a `TypeError` when it is no
+ * definition at all.
+ */
+export function checkDefinition(definition: AnyOperation, formats: boolean): CheckedSpec {
+  if (typeof definition !== "object" || definition === null || Array.isArray(definition)) {
+    throw new TypeError(
+      `register(definition): definition must be an object with a spec and a handler, got ${typeName(definition)}. Make one with defineOperation().`,
+    )
+  }
+  const faults: ValueError[] = []
+  const input = takeSchema(definition, "inputSchema", "input", formats, faults)
+  const output = takeSchema(definition, "outputSchema", "output", formats, faults)
+  const errors = takeErrors(definition.errorSchemas, faults)
+  const fields: Record<string, unknown> = {}
+  for (const field of FIELDS) {
+    const value = definition[field]
+    if (value !== undefined) fields[field] = value
+  }
+  // Schemas were judged above, and may be functions with some vendors.
+  fields["inputSchema"] = input?.schema ?? {}
+  fields["outputSchema"] = output?.schema ?? {}
+  if (errors !== undefined) fields["errorSchemas"] = errors
+  const compiled = compileSchema(OperationSpecSchema)
+  if (!compiled.check(fields)) faults.push(...compiled.errors(fields))
+  faults.push(...policyFaults(definition))
+  if (faults.length > 0 || input === undefined || output === undefined) {
+    throw unsound(definition, faults)
+  }
+  return {
+    spec: freezeSpec(fields as unknown as OperationSpec),
+    input,
+    output,
+    vendor: vendorOf(definition.inputSchema),
+    policy: takePolicy(definition),
+  }
+}
+
+/** The error for a definition with faults. */
+export function unsound(definition: AnyOperation, faults: readonly ValueError[]): CallError {
+  const { namespace, name } = definition
+  const id = typeof namespace === "string" && typeof name === "string" ? ` "${namespace}.${name}"` : ""
+  const list = faults
+    .slice(0, 8)
+    .map(({ path, message }) => `${path.slice(1).replaceAll("/", ".")} ${message}`)
+    .join("; ")
+  return new CallError("VALIDATION_ERROR", `Operation${id} cannot be registered: ${list}.`, {
+    details: { errors: faults.map(({ path, message }) => ({ path, message })) },
+  })
+}
+
+function takeSchema(
+  definition: AnyOperation,
+  field: "inputSchema" | "outputSchema",
+  side: SchemaSide,
+  formats: boolean,
+  faults: ValueError[],
+): Compiled | undefined {
+  const source: unknown = definition[field]
+  if (source === undefined) {
+    faults.push({ path: `/${field}`, message: "is required; Type.Unknown() accepts anything" })
+    return undefined
+  }
+  try {
+    return soundSchema(jsonSchemaOrOpen(source, side), `/${field}`, formats, faults)
+  } catch (cause) {
+    faults.push({ path: `/${field}`, message: `is not a schema: ${(cause as Error).message}` })
+    return undefined
+  }
+}
+
+/** A vendor's schema that JSON Schema cannot say is described as open; its own check still holds. */
+function jsonSchemaOrOpen(source: unknown, side: SchemaSide): unknown {
+  if (side === "output" || standardProps(source)?.jsonSchema === undefined) {
+    return jsonSchemaOf(source, side)
+  }
+  try {
+    return jsonSchemaOf(source, side)
+  } catch {
+    return {}
+  }
+}
+
+function soundSchema(
+  source: unknown,
+  path: string,
+  formats: boolean,
+  faults: ValueError[],
+): Compiled {
+  const admitted = admitSchema(source)
+  // A schema that went through FromSchema has had its diagnostics told to someone already.
+  if (admitted.schema !== source) {
+    for (const fault of admitted.diagnostics) {
+      faults.push({ path: path + fault.path, message: fault.message.replace(/\.$/, "") })
+    }
+  }
+  return compileSchema(admitted.schema, { formats })
+}
+
+function takeErrors(errorSchemas: unknown, faults: ValueError[]): ErrorDefinition[] | undefined {
+  if (!Array.isArray(errorSchemas)) return undefined
+  const seen = new Set<string>()
+  return errorSchemas.map((entry: ErrorDefinition, index) => {
+    const path = `/errorSchemas/${index}`
+    if (typeof entry !== "object" || entry === null) return entry
+    if (Object.hasOwn(ErrorCode, entry.code)) {
+      faults.push({
+        path: `${path}/code`,
+        message: `"${entry.code}" is one of the library's own codes; choose another name`,
+      })
+    }
+    if (seen.has(entry.code)) {
+      faults.push({ path: `${path}/code`, message: `"${entry.code}" is declared twice` })
+    }
+    seen.add(entry.code)
+    if (entry.schema === undefined) return entry
+    try {
+      const { schema } = soundSchema(jsonSchemaOf(entry.schema, "output"), `${path}/schema`, false, faults)
+      return { ...entry, schema }
+    } catch (cause) {
+      faults.push({ path: `${path}/schema`, message: `is not a schema: ${(cause as Error).message}` })
+      return entry
+    }
+  })
+}
+
+/** A copy of what was said beside the spec: a list that is changed later grants nothing. */
+export function takePolicy({ composes, normalize, output }: OperationPolicy): OperationPolicy {
+  return {
+    ...(composes && { composes: Object.freeze([...composes]) }),
+    ...(normalize && { normalize }),
+    ...(output && { output }),
+  }
+}
+
+/** What is wrong with what stands beside the spec. */
+export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
+  const faults: ValueError[] = []
+  const { handler, type, composes, normalize, output, accessControl } = definition
+  const wrong = (path: string, message: string | undefined): void => {
+    if (message !== undefined) faults.push({ path, message })
+  }
+  if (handler !== undefined) wrong("/handler", handlerFault(handler, type ?? "query"))
+  if (composes !== undefined) wrong("/composes", composesFault(composes))
+  if (normalize !== undefined && !["strip", "keep", "off"].includes(normalize)) {
+    wrong("/normalize", `must be "strip", "keep" or "off"`)
+  }
+  if (output !== undefined && !["warn", "strict", "off"].includes(output)) {
+    wrong("/output", `must be "warn", "strict" or "off"`)
+  }
+  const pointer: unknown = accessControl?.resourceIdPath
+  if (typeof pointer === "string" && parsePointer(pointer) === undefined) {
+    wrong("/accessControl/resourceIdPath", `must be a JSON pointer such as "/projectId"`)
+  }
+  return faults
+}
+
+function vendorOf(schema: unknown): VendorValidate | undefined {
+  const props = standardProps(schema)
+  if (props === undefined || props.vendor === "@alkdev/operations") return undefined
+  return (value) => props.validate(value)
+}
+
+/** A copy that nobody can change afterwards: what was checked is what holds. */
+function freezeSpec(spec: OperationSpec): OperationSpec {
+  const { accessControl: access, annotations, tags, examples, _meta, errorSchemas } = spec
+  return Object.freeze({
+    ...spec,
+    accessControl: Object.freeze({
+      ...access,
+      requiredScopes: Object.freeze([...access.requiredScopes]),
+      ...(access.requiredScopesAny && {
+        requiredScopesAny: Object.freeze([...access.requiredScopesAny]),
+      }),
+    }),
+    ...(errorSchemas && { errorSchemas: Object.freeze(errorSchemas.map((e) => Object.freeze(e))) }),
+    ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
+    ...(tags && { tags: Object.freeze([...tags]) }),
+    ...(examples && { examples: Object.freeze([...examples]) }),
+    ...(_meta && { _meta: Object.freeze({ ..._meta }) }),
+  })
+}

@@ -1,0 +1,86 @@
+import type { OperationRecord } from "./record.ts"
+import { splitId } from "./ids.ts"
+import { nearest } from "./suggest.ts"
+
+/** The records of a registry, by id and by namespace. */
+export class RecordStore {
+  readonly #records = new Map<string, OperationRecord>()
+  readonly #namespaces = new Map<string, Map<string, OperationRecord>>()
+
+  get size(): number {
+    return this.#records.size
+  }
+
+  get(id: string): OperationRecord | undefined {
+    return this.#records.get(id)
+  }
+
+  values(): Iterable<OperationRecord> {
+    return this.#records.values()
+  }
+
+  set(record: OperationRecord): void {
+    this.#records.set(record.id, record)
+    const { namespace, name } = record.spec
+    let names = this.#namespaces.get(namespace)
+    if (names === undefined) this.#namespaces.set(namespace, (names = new Map()))
+    names.set(name, record)
+  }
+
+  delete(record: OperationRecord): void {
+    const { namespace, name } = record.spec
+    this.#records.delete(record.id)
+    const names = this.#namespaces.get(namespace)
+    names?.delete(name)
+    if (names?.size === 0) this.#namespaces.delete(namespace)
+  }
+
+  clear(): void {
+    this.#records.clear()
+    this.#namespaces.clear()
+  }
+
+  namespaces(): Iterable<string> {
+    return this.#namespaces.keys()
+  }
+
+  hasNamespace(namespace: string): boolean {
+    return this.#namespaces.has(namespace)
+  }
+
+  inNamespace(namespace: string): Iterable<OperationRecord> {
+    return this.#namespaces.get(namespace)?.values() ?? []
+  }
+
+  /** The id that was probably meant, among those a caller may know of. */
+  suggest(id: string, mayKnow: (record: OperationRecord) => boolean): string | undefined {
+    const namespace = splitId(id)?.namespace ?? ""
+    const names = this.#namespaces.get(namespace)
+    if (names === undefined) return this.#suggestNamespace(id, mayKnow)
+    return nearest(id, idsOf(names.values(), mayKnow))
+  }
+
+  #suggestNamespace(
+    id: string,
+    mayKnow: (record: OperationRecord) => boolean,
+  ): string | undefined {
+    const parts = splitId(id)
+    if (parts === undefined) return undefined
+    const namespace = nearest(parts.namespace, this.#namespaces.keys())
+    if (namespace === undefined) return undefined
+    const names = this.#namespaces.get(namespace)?.values() ?? []
+    return nearest(`${namespace}.${parts.name}`, idsOf(names, mayKnow))
+  }
+}
+
+function* idsOf(
+  records: Iterable<OperationRecord>,
+  mayKnow: (record: OperationRecord) => boolean,
+): Iterable<string> {
+  let seen = 0
+  for (const record of records) {
+    // Records that are passed over count too: a wrong id must not walk a large namespace.
+    if (++seen > 512) return
+    if (mayKnow(record)) yield record.id
+  }
+}

@@ -1,0 +1,128 @@
+// The public surface of the core, written out: a name that is not here is nobody's business.
+
+export { OperationType } from "./types.ts"
+export type {
+  AccessControl,
+  CallOptions,
+  ErrorDefinition,
+  Identity,
+  IOperationDefinition,
+  NormalizeMode,
+  OperationAnnotations,
+  OperationContext,
+  OperationHandler,
+  OperationPolicy,
+  OperationSpec,
+  OutputMode,
+  ProgressUpdate,
+  RegisteredOperations,
+  SubscriptionHandler,
+  Visibility,
+} from "./types.ts"
+export type {
+  EnvelopeStream,
+  ErrorsOf,
+  IdOf,
+  InputOf,
+  NestedCallOptions,
+  OperationEnv,
+  OperationId,
+  OperationShape,
+  OutputFor,
+  OutputOf,
+  ShapeOf,
+  ShapesOf,
+  StandardSchemaLike,
+} from "./infer.ts"
+export {
+  AccessControlSchema,
+  ErrorDefinitionSchema,
+  IdentitySchema,
+  OperationAnnotationsSchema,
+  OperationSpecSchema,
+  OperationTypeSchema,
+} from "./spec-schemas.ts"
+
+export { defineOperation, isDeclaredError } from "./define.ts"
+export type { AnyOperation, HandlerOf, Operation } from "./define.ts"
+
+export { createRegistry, OperationRegistry } from "./registry.ts"
+export type {
+  RegisteredOperation,
+  RegisterOptions,
+  RegistryChange,
+  RegistryOptions,
+  SearchOptions,
+  SearchResult,
+  TrustedCalls,
+} from "./registry.ts"
+export { subscribe } from "./subscribe.ts"
+export { buildEnv } from "./env.ts"
+export type { BuildEnvOptions } from "./env.ts"
+export { checkAccess, enforceAccess } from "./access.ts"
+export type { NormalizeReport, OutputWarning } from "./result-pipeline.ts"
+export type { NormalizeChange, NormalizeKind } from "./schema/normalize/index.ts"
+
+export {
+  httpEnvelope,
+  isResponseEnvelope,
+  localEnvelope,
+  mcpEnvelope,
+  RESPONSE_SOURCES,
+  unwrap,
+  unwrapOrThrow,
+} from "./response-envelope.ts"
+export type {
+  HTTPResponseMeta,
+  LocalResponseMeta,
+  MCPAnnotations,
+  MCPContentBlock,
+  MCPResourceContent,
+  MCPResponseMeta,
+  ResponseEnvelope,
+  ResponseMeta,
+  ResponseSource,
+} from "./response-envelope.ts"
+export {
+  HTTPResponseMetaSchema,
+  LocalResponseMetaSchema,
+  MCPAnnotationsSchema,
+  MCPContentBlockSchema,
+  MCPResponseMetaSchema,
+  ResponseEnvelopeSchema,
+  ResponseMetaSchema,
+} from "./envelope-schemas.ts"
+export { decodeEnvelope, encodeEnvelope } from "./wire.ts"
+export type { BinaryKind, WireEnvelope } from "./wire.ts"
+
+export { CallError, ERROR_CODES, ErrorCode, isCallError } from "./errors.ts"
+export type { CallErrorJSON, CallErrorOptions, ErrorCodeInfo } from "./errors.ts"
+export { mapError } from "./map-error.ts"
+export type { ErrorStamp } from "./map-error.ts"
+
+export {
+  assertIsSchema,
+  collectErrors,
+  formatValueErrors,
+  validateOrThrow,
+} from "./validation.ts"
+export type { ValueError } from "./validation.ts"
+export { compileSchema } from "./schema/compiled.ts"
+export type { CompiledSchema } from "./schema/compiled.ts"
+export { FromSchema, schemaDiagnostics } from "./from_schema.ts"
+export type { FromSchemaOptions } from "./from_schema.ts"
+export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./schema/admit.ts"
+export { fromStandardSchema } from "./from_standard_schema.ts"
+
+export { scanDefinitions, scanOperations } from "./scanner.ts"
+export type {
+  OperationManifest,
+  ScannedDefinition,
+  ScanOptions,
+  ScanProblem,
+  ScannerFS,
+} from "./scanner.ts"
+
+export { consoleLogger, silentLogger } from "./logger.ts"
+export type { Logger } from "./logger.ts"
+export type { Clock } from "./internal/clock.ts"

@@ -1,0 +1,168 @@
+import type { Static } from "typebox"
+import type { CallError } from "./errors.ts"
+import type { ResponseEnvelope } from "./response-envelope.ts"
+import type { CallOptions, OperationType, RegisteredOperations } from "./types.ts"
+
+/** Anything that carries Standard Schema's `~standard`: Zod, Valibot, ArkType and others. */
+export interface StandardSchemaLike<TInput = unknown, TOutput = TInput> {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => unknown
+    readonly types?: { readonly input: TInput; readonly output: TOutput } | undefined
+  }
+}
+
+/** What a caller passes for a schema. */
+export type InputOf<TSchemaLike> = TSchemaLike extends {
+  readonly "~standard": { readonly types?: infer TTypes }
+}
+  ? NonNullable<TTypes> extends { readonly input: infer TInput }
+    ? TInput
+    : unknown
+  : Static<TSchemaLike & {}>
+
+/** What comes out of a schema: for Standard Schema after its transforms, otherwise the same. */
+export type OutputOf<TSchemaLike> = TSchemaLike extends {
+  readonly "~standard": { readonly types?: infer TTypes }
+}
+  ? NonNullable<TTypes> extends { readonly output: infer TOutput }
+    ? TOutput
+    : unknown
+  : Static<TSchemaLike & {}>
+
+/** What is known of an operation at compile time. */
+export interface OperationShape {
+  readonly type: OperationType
+  readonly input: unknown
+  readonly output: unknown
+  readonly errors?: unknown
+}
+
+/** The least that a definition says about itself in types. */
+export interface DefinitionLike {
+  readonly namespace: string
+  readonly name: string
+  readonly type: OperationType
+  readonly inputSchema: unknown
+  readonly outputSchema: unknown
+  readonly errorSchemas?: readonly unknown[] | undefined
+}
+
+/** The errors an operation declares, as typed `CallError`s. */
+export type ErrorsOf<TDefinition extends DefinitionLike> = TDefinition["errorSchemas"] extends infer TErrors
+  ? TErrors extends readonly unknown[]
+    ? ErrorOf<TErrors[number]>
+    : never
+  : never
+
+type ErrorOf<TError> = TError extends { readonly code: infer TCode extends string; readonly schema: infer TSchemaLike }
+  ? CallError<TCode, OutputOf<TSchemaLike>>
+  : never
+
+/** The id of a definition: `namespace.name`. */
+export type IdOf<TDefinition extends DefinitionLike> =
+  `${TDefinition["namespace"]}.${TDefinition["name"]}`
+
+/** A definition reduced to its shape. Members are computed when they are looked at. */
+export interface ShapeOf<TDefinition extends DefinitionLike> {
+  readonly type: TDefinition["type"]
+  readonly input: InputOf<TDefinition["inputSchema"]>
+  readonly output: OutputOf<TDefinition["outputSchema"]>
+  readonly errors: ErrorsOf<TDefinition>
+}
+
+/** The shapes of a list of definitions, by id. */
+export type ShapesOf<TDefinitions extends readonly DefinitionLike[]> = {
+  [TDefinition in TDefinitions[number] as IdOf<TDefinition>]: ShapeOf<TDefinition>
+}
+
+/** Known ids for completion; any other string is allowed and gives `unknown`. */
+export type OperationId<TOperations> = (keyof TOperations & string) | (string & {})
+
+type InputFor<TOperations, TId> = TId extends keyof TOperations
+  ? TOperations[TId] extends { readonly input: infer TInput }
+    ? TInput
+    : unknown
+  : unknown
+
+/** The `data` that an id gives. */
+export type OutputFor<TOperations, TId> = TId extends keyof TOperations
+  ? TOperations[TId] extends { readonly output: infer TOutput }
+    ? TOutput
+    : unknown
+  : unknown
+
+type TypeFor<TOperations, TId> = TId extends keyof TOperations
+  ? TOperations[TId] extends { readonly type: infer TType }
+    ? TType
+    : OperationType
+  : OperationType
+
+/** Arguments after the id: the input may be left out where its type admits `undefined`. */
+type ArgumentsFor<TOperations, TId, TOptions> =
+  undefined extends InputFor<TOperations, TId>
+    ? [input?: InputFor<TOperations, TId>, context?: TOptions]
+    : [input: InputFor<TOperations, TId>, context?: TOptions]
+
+/** Arguments of `execute`; an id known to be a subscription has none that fit. */
+export type ExecuteArguments<TOperations, TId, TOptions = CallOptions> =
+  TypeFor<TOperations, TId> extends "subscription"
+    ? [thisIsASubscription: never, useSubscribe: never]
+    : ArgumentsFor<TOperations, TId, TOptions>
+
+/** Arguments of `subscribe`; an id known not to be a subscription has none that fit. */
+export type SubscribeArguments<TOperations, TId, TOptions = CallOptions> =
+  TypeFor<TOperations, TId> extends "query" | "mutation"
+    ? [thisIsNotASubscription: never, useExecute: never]
+    : ArgumentsFor<TOperations, TId, TOptions>
+
+/** What a handler may say about a nested call; the rest comes from its own context. */
+export type NestedCallOptions = Pick<CallOptions, "deadline" | "signal" | "metadata" | "progress">
+
+/** `context.call`. */
+export type OperationCall<TOperations> = <const TId extends OperationId<TOperations>>(
+  id: TId,
+  ...args: ExecuteArguments<TOperations, TId, NestedCallOptions>
+) => Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
+
+/** `context.subscribe`. */
+export type OperationStream<TOperations> = <const TId extends OperationId<TOperations>>(
+  id: TId,
+  ...args: SubscribeArguments<TOperations, TId, NestedCallOptions>
+) => EnvelopeStream<OutputFor<TOperations, TId>>
+
+/** A stream of envelopes. Leaving a `for await` over it stops the handler. */
+export interface EnvelopeStream<TOutput = unknown>
+  extends AsyncIterableIterator<ResponseEnvelope<TOutput>, undefined>, AsyncDisposable {
+  return(): Promise<IteratorResult<ResponseEnvelope<TOutput>, undefined>>
+}
+
+type NamespaceOf<TId> = TId extends `${infer TNamespace}.${string}` ? TNamespace : never
+
+type EnvNamespace<TOperations, TNamespace extends string> = {
+  readonly [TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}`
+    ? TypeFor<TOperations, TId> extends "subscription"
+      ? never
+      : TName
+    : never]: (
+    ...args: ArgumentsFor<TOperations, TId, NestedCallOptions>
+  ) => Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
+}
+
+/** Callable operations by namespace and name; untyped where nothing is known statically. */
+export type OperationEnv<TOperations = RegisteredOperations> = keyof TOperations extends never
+  ? Readonly<
+      Record<
+        string,
+        Readonly<
+          Record<
+            string,
+            (input?: unknown, options?: NestedCallOptions) => Promise<ResponseEnvelope>
+          >
+        >
+      >
+    >
+  : {
+      readonly [TNamespace in NamespaceOf<keyof TOperations>]: EnvNamespace<TOperations, TNamespace>
+    }

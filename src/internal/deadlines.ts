@@ -1,0 +1,145 @@
+import type { Clock } from "./clock.ts"
+import { MinHeap } from "./min-heap.ts"
+
+/** Something that ends at a time unless it is taken out before. The links belong to `Deadlines`. */
+export interface DeadlineEntry {
+  /** Epoch milliseconds. */
+  readonly deadline: number
+  /** Called once, when the time has come. */
+  expire(): void
+  bucket: Bucket | undefined
+  dueBefore: DeadlineEntry | undefined
+  dueAfter: DeadlineEntry | undefined
+}
+
+/** The entries that end in the same millisecond, as a linked list. */
+interface Bucket {
+  readonly at: number
+  head: DeadlineEntry | undefined
+}
+
+// The longest delay that timers take; a longer one would fire at once.
+const LONGEST_DELAY = 2_147_483_647
+
+/**
+ * Deadlines of many calls on one timer: adding and removing one are constant work.
+ *
+ * While nothing waits, the timer does not keep the process alive.
+ */
+export class Deadlines {
+  readonly #clock: Clock
+  readonly #buckets = new Map<number, Bucket>()
+  readonly #times = new MinHeap()
+  #latest: Bucket | undefined
+  #size = 0
+  #timer: unknown
+  #armedFor = Number.POSITIVE_INFINITY
+  /** The platform's function at arming: a faked or restored clock makes the timer void. */
+  #armedWith: unknown
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(entry: DeadlineEntry): void {
+    let bucket = this.#latest
+    if (bucket === undefined || bucket.at !== entry.deadline) bucket = this.#open(entry.deadline)
+    entry.bucket = bucket
+    entry.dueBefore = undefined
+    entry.dueAfter = bucket.head
+    if (bucket.head !== undefined) bucket.head.dueBefore = entry
+    bucket.head = entry
+    if (this.#size++ === 0) setRef(this.#timer, true)
+    if (entry.deadline < this.#armedFor || this.#armedWith !== globalThis.setTimeout) this.#arm()
+  }
+
+  remove(entry: DeadlineEntry): void {
+    const { bucket, dueBefore, dueAfter } = entry
+    if (bucket === undefined) return
+    if (dueBefore === undefined) bucket.head = dueAfter
+    else dueBefore.dueAfter = dueAfter
+    if (dueAfter !== undefined) dueAfter.dueBefore = dueBefore
+    entry.bucket = undefined
+    entry.dueBefore = undefined
+    entry.dueAfter = undefined
+    if (bucket.head === undefined && bucket !== this.#latest) this.#buckets.delete(bucket.at)
+    if (--this.#size === 0) setRef(this.#timer, false)
+  }
+
+  /** Takes out everything that still waits, and hands each to `end`. */
+  close(end: (entry: DeadlineEntry) => void): void {
+    this.#disarm()
+    for (const bucket of [...this.#buckets.values()]) this.#empty(bucket, end)
+    this.#forget()
+  }
+
+  #open(at: number): Bucket {
+    const latest = this.#latest
+    if (latest !== undefined && latest.head === undefined) this.#buckets.delete(latest.at)
+    let bucket = this.#buckets.get(at)
+    if (bucket === undefined) {
+      bucket = { at, head: undefined }
+      this.#buckets.set(at, bucket)
+      this.#times.push(at)
+    }
+    this.#latest = bucket
+    return bucket
+  }
+
+  #arm(): void {
+    this.#disarm()
+    const at = this.#times.peek()
+    if (at === undefined) return
+    this.#armedFor = at
+    this.#armedWith = globalThis.setTimeout
+    const delay = Math.min(Math.max(0, at - this.#clock.now()), LONGEST_DELAY)
+    this.#timer = this.#clock.setTimeout(this.#tick, delay)
+    if (this.#size === 0) setRef(this.#timer, false)
+  }
+
+  #disarm(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#armedFor = Number.POSITIVE_INFINITY
+  }
+
+  readonly #tick = (): void => {
+    this.#timer = undefined
+    const now = this.#clock.now()
+    for (let at = this.#times.peek(); at !== undefined && at <= now; at = this.#times.peek()) {
+      this.#times.pop()
+      const bucket = this.#buckets.get(at)
+      if (bucket === undefined) continue
+      this.#buckets.delete(at)
+      if (this.#latest === bucket) this.#latest = undefined
+      this.#empty(bucket, (entry) => entry.expire())
+    }
+    if (this.#size === 0) this.#forget()
+    this.#arm()
+  }
+
+  #empty(bucket: Bucket, end: (entry: DeadlineEntry) => void): void {
+    for (let entry = bucket.head; entry !== undefined; entry = bucket.head) {
+      this.remove(entry)
+      end(entry)
+    }
+  }
+
+  #forget(): void {
+    this.#buckets.clear()
+    this.#times.clear()
+    this.#latest = undefined
+  }
+}
+
+/** Lets a timer hold the process, or not, where the platform's timers can. */
+function setRef(timer: unknown, hold: boolean): void {
+  if (typeof timer !== "object" || timer === null) return
+  const handle = timer as { ref?: () => unknown; unref?: () => unknown }
+  if (hold) handle.ref?.()
+  else handle.unref?.()
+}

@@ -1,0 +1,94 @@
+/** What stands where a secret stood. */
+export const MASK = "***"
+
+const SECRET_KEY =
+  /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^api[-_]?key$|^(?:access|refresh|id|auth|bearer)[-_]?token$|^(?:client[-_]?)?secret$|^pass(?:word|wd|phrase)?$|^private[-_]?key$|^credentials?$/i
+
+// Each pattern keeps what says which secret it was and masks the secret itself.
+const SECRET_TEXT: readonly (readonly [RegExp, string])[] = [
+  [/\b(Bearer|Basic|Digest)\s+[A-Za-z0-9._~+/=-]{6,}/gi, `$1 ${MASK}`],
+  [/(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@:]{0,256}:[^\s/@]{0,256}@/gi, `$1${MASK}@`],
+  [
+    /\b((?:proxy-)?authorization|(?:set-)?cookie|(?:x-)?api[-_]?key|(?:access|refresh|id|auth|bearer)[-_]?token|token|(?:client[-_]?)?secret|password|passwd|private[-_]?key)(["']?\s*[=:]\s*)(?!Bearer |Basic |Digest )["']?[^\s"'&,;]+/gi,
+    `$1$2${MASK}`,
+  ],
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/g, MASK],
+  [/\b(?:sk|pk|rk|ghp|gho|ghs|github_pat|glpat|xox[abprs])[-_][\w-]{12,}/g, MASK],
+]
+
+const MAX_DEPTH = 32
+const MAX_NODES = 10_000
+const MAX_TEXT = 16_384
+
+/** Text without what looks like a credential, cut to a size that fits a log line. */
+export function redactText(text: string): string {
+  let out = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  for (const [pattern, replacement] of SECRET_TEXT) out = out.replace(pattern, replacement)
+  return out
+}
+
+/**
+ * A JSON copy of any value: secrets masked, size bounded, never throwing.
+ *
+ * What JSON cannot say becomes text ("[circular]", "[function]"), an `Error` its name and message.
+ */
+export function redact(value: unknown): unknown {
+  return copy(value, { nodes: 0, path: [] })
+}
+
+interface State {
+  nodes: number
+  readonly path: object[]
+}
+
+function copy(value: unknown, state: State): unknown {
+  switch (typeof value) {
+    case "string":
+      return redactText(value)
+    case "number":
+      return Number.isFinite(value) ? value : String(value)
+    case "boolean":
+      return value
+    case "undefined":
+      return undefined
+    case "bigint":
+      return String(value)
+    case "symbol":
+    case "function":
+      return `[${typeof value}]`
+    case "object":
+      return value === null ? null : copyObject(value, state)
+  }
+}
+
+function copyObject(value: object, state: State): unknown {
+  if (state.path.includes(value)) return "[circular]"
+  if (state.path.length >= MAX_DEPTH) return "[too deep]"
+  if (++state.nodes > MAX_NODES) return "[too large]"
+  state.path.push(value)
+  try {
+    if (value instanceof Error) return { name: value.name, message: redactText(value.message) }
+    if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
+    if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+      return `[${value.byteLength} bytes]`
+    }
+    if (Array.isArray(value)) return value.map((item) => copy(item, state) ?? null)
+    const out: Record<string, unknown> = {}
+    for (const key of Object.keys(value)) {
+      const item = SECRET_KEY.test(key) ? MASK : copy((value as Record<string, unknown>)[key], state)
+      if (item === undefined) continue
+      Object.defineProperty(out, key, {
+        value: item,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      })
+    }
+    return out
+  } catch {
+    // A getter or a Proxy trap threw: what it hides is not worth failing an error report.
+    return "[unreadable]"
+  } finally {
+    state.path.pop()
+  }
+}

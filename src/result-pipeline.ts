@@ -1,0 +1,126 @@
+import type { OperationRecord } from "./engine/record.ts"
+import type { Clock } from "./internal/clock.ts"
+import type { Logger } from "./logger.ts"
+import { isResponseEnvelope } from "./response-envelope.ts"
+import type { ResponseEnvelope } from "./response-envelope.ts"
+import type { NormalizeChange } from "./schema/normalize/index.ts"
+import { invalid, toValueErrors } from "./validation.ts"
+import type { ValueError } from "./validation.ts"
+
+/** A result that does not fit its schema. */
+export interface OutputWarning {
+  readonly operationId: string
+  readonly errors: readonly ValueError[]
+}
+
+/** What was changed in a result to bring it to its schema; at most 100 changes are listed. */
+export interface NormalizeReport {
+  readonly operationId: string
+  readonly changes: readonly NormalizeChange[]
+}
+
+/** What the pipeline needs from whoever runs it. */
+export interface PipelineHost {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onWarning: ((warning: OutputWarning) => void) | undefined
+  readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+}
+
+/** The log hears of one operation's results at most this often, in milliseconds. */
+const WARN_EVERY = 5000
+
+/**
+ * Detect, wrap, normalise, validate: what every result goes through.
+ *
+ * Data that fits as it is costs one compiled check and a probe, and is handed on as the same object.
+ * Throws `OUTPUT_VALIDATION_ERROR` where the operation's mode is "strict".
+ */
+export function processResult(
+  record: OperationRecord,
+  result: unknown,
+  host: PipelineHost,
+): ResponseEnvelope {
+  if (!isResponseEnvelope(result)) {
+    const data = record.outputIsFree ? result : conform(record, result, host)
+    return {
+      data,
+      meta: { source: "local", operationId: record.id, timestamp: host.clock.now() },
+    }
+  }
+  const { data, meta } = result
+  // What an MCP tool says of its failure is not what its output schema describes.
+  if (record.outputIsFree || (meta.source === "mcp" && meta.isError)) return result
+  const conformed = conform(record, data, host)
+  return conformed === data ? result : { data: conformed, meta }
+}
+
+function conform(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+  const { output, normalizer } = record
+  const fits = output.check(data)
+  if (fits && (normalizer === null || normalizer.isClean(data))) return data
+  return bring(record, data, fits, host)
+}
+
+/** The slow half: something has to be done, or said. */
+function bring(
+  record: OperationRecord,
+  data: unknown,
+  fits: boolean,
+  host: PipelineHost,
+): unknown {
+  const { output, normalizer } = record
+  const { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: [] }
+  if (changes.length === 0) {
+    if (!fits) report(record, data, host)
+    return data
+  }
+  const nowFits = output.check(value)
+  // Never turn valid data invalid: if that is what normalising did, it did not happen.
+  if (fits && !nowFits) return data
+  if (host.onNormalize !== undefined) {
+    tell(host, () => host.onNormalize?.({ operationId: record.id, changes }))
+  }
+  if (!nowFits) report(record, value, host)
+  return value
+}
+
+function report(record: OperationRecord, data: unknown, host: PipelineHost): void {
+  if (record.outputMode === "off") return
+  if (record.outputMode === "strict") {
+    throw invalid(
+      "OUTPUT_VALIDATION_ERROR",
+      `Output of "${record.id}"`,
+      toValueErrors(record.output.errors(data)),
+      { operationId: record.id },
+    )
+  }
+  const now = host.clock.now()
+  const logs = now - record.warnedAt >= WARN_EVERY
+  if (!logs) record.warningsHeld++
+  // Listing faults costs a thousand checks: only when someone will read the list.
+  if (!logs && host.onWarning === undefined) return
+  const errors = toValueErrors(record.output.errors(data))
+  if (logs) {
+    const held = record.warningsHeld
+    record.warnedAt = now
+    record.warningsHeld = 0
+    host.logger.warn("Output does not match its schema", {
+      operationId: record.id,
+      errors,
+      ...(held > 0 && { sinceLastWarning: held }),
+    })
+  }
+  if (host.onWarning !== undefined) {
+    tell(host, () => host.onWarning?.({ operationId: record.id, errors }))
+  }
+}
+
+/** A listener that throws harms nobody else. */
+function tell(host: PipelineHost, listener: () => void): void {
+  try {
+    listener()
+  } catch (error) {
+    host.logger.error("A result listener threw", { error })
+  }
+}

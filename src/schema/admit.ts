@@ -1,0 +1,129 @@
+import { quote, typeName } from "./describe.ts"
+import { type Budget, detachSchema } from "./detach.ts"
+import type { Report, SchemaDiagnostic } from "./diagnostics.ts"
+import { type Dialect, dialectOf, type Lowering, lowerSchema } from "./dialect.ts"
+import { deepFreeze, isPlainRecord, isSchema, type JsonSchema } from "./json.ts"
+import { admitPatterns } from "./pattern.ts"
+import { type SchemaNode, splitReference } from "./refs.ts"
+import { settleReferences } from "./settle-refs.ts"
+
+export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./diagnostics.ts"
+
+/** How a schema is read. */
+export interface AdmitOptions {
+  /** Default: what `$schema` says, else 2020-12. */
+  dialect?: Dialect
+  /** OpenAPI 3.0: follow the letter of the specification for `nullable`. Default: lenient. */
+  strictNullable?: boolean
+  /** Other schema documents, by absolute URI, which `$ref` may name. Nothing is ever fetched. */
+  documents?: Readonly<Record<string, unknown>>
+  /** Defaults: 256 levels, 500,000 nodes, patterns of 4096 characters. */
+  limits?: { depth?: number; nodes?: number; patternLength?: number }
+}
+
+/** A schema as everything else in this library uses it, and what could not be taken over from its source. */
+export interface AdmittedSchema {
+  /** Plain, self-contained, deeply frozen JSON Schema 2020-12. */
+  readonly schema: JsonSchema
+  readonly diagnostics: readonly SchemaDiagnostic[]
+}
+
+const admitted = new WeakMap<object, AdmittedSchema>()
+
+/** No stack overflows below this many levels, whatever the caller asks for. */
+const MAX_DEPTH = 1000
+
+/**
+ * Turns a schema of any supported dialect into plain, frozen, self-contained JSON Schema 2020-12.
+ *
+ * Broken places (a reference that leads nowhere, a pattern that cannot run, a malformed keyword) accept
+ * anything and give a diagnostic. Throws `TypeError` only for what is no schema at all. A schema that was
+ * admitted before comes back as it is.
+ */
+export function admitSchema(source: unknown, options: AdmitOptions = {}): AdmittedSchema {
+  const known = typeof source === "object" && source !== null ? admitted.get(source) : undefined
+  if (known !== undefined) return known
+  if (!isSchema(source)) throw new TypeError(notASchema(source))
+
+  const diagnostics: SchemaDiagnostic[] = []
+  const report: Report = (code, path, message) => {
+    diagnostics.push(Object.freeze({ code, path, message }))
+  }
+  const schema = new Admission(options, report).admit(source)
+  deepFreeze(schema)
+  const result = Object.freeze({ schema, diagnostics: Object.freeze(diagnostics) })
+  admitted.set(schema, result)
+  return result
+}
+
+class Admission {
+  readonly #options: AdmitOptions
+  readonly #budget: Budget
+  readonly #lowering: Lowering
+  #dialect: Dialect = "2020-12"
+  #documents: Map<string, unknown> | undefined
+
+  constructor(options: AdmitOptions, report: Report) {
+    const { depth = 256, nodes = 500_000, patternLength = 4096 } = options.limits ?? {}
+    this.#options = options
+    this.#budget = { depth: Math.min(depth, MAX_DEPTH), nodes }
+    this.#lowering = {
+      report,
+      strictNullable: options.strictNullable ?? false,
+      patterns: (schema, path) => admitPatterns(schema, path, patternLength, report),
+      sourcePaths: new Map(),
+      moves: new Map(),
+    }
+  }
+
+  admit(source: unknown): Record<string, unknown> {
+    const { report, sourcePaths, moves } = this.#lowering
+    const detached = detachSchema(source, "", this.#budget, report)
+    this.#dialect = this.#options.dialect ?? dialectOf(detached, "2020-12")
+    const lowered = lowerSchema(detached, "", this.#dialect, this.#lowering)
+    if (!isPlainRecord(lowered)) return lowered === false ? { not: {} } : {}
+    settleReferences(lowered, {
+      report,
+      sourcePaths,
+      moves,
+      load: (uri) => this.#load(uri),
+      lower: (data, path) => asNode(lowerSchema(data, path, this.#dialect, this.#lowering)),
+    })
+    return lowered
+  }
+
+  #load(uri: string): SchemaNode | undefined {
+    this.#documents ??= byUri(this.#options.documents ?? {})
+    const source = this.#documents.get(uri)
+    if (!isSchema(source)) return undefined
+    const path = `${uri}#`
+    const detached = detachSchema(source, path, this.#budget, this.#lowering.report)
+    const dialect = dialectOf(detached, this.#dialect)
+    return asNode(lowerSchema(detached, path, dialect, this.#lowering))
+  }
+}
+
+/** Documents by the URI they were given under, and by the one they declare. */
+function byUri(documents: Readonly<Record<string, unknown>>): Map<string, unknown> {
+  const found = new Map<string, unknown>()
+  for (const [key, document] of Object.entries(documents)) {
+    const { uri } = splitReference(key, key)
+    found.set(uri, document)
+  }
+  for (const [key, document] of Object.entries(documents)) {
+    const id = isPlainRecord(document) ? (document["$id"] ?? document["id"]) : undefined
+    if (typeof id !== "string") continue
+    const { uri } = splitReference(id, key)
+    if (!found.has(uri)) found.set(uri, document)
+  }
+  return found
+}
+
+function asNode(lowered: unknown): SchemaNode {
+  return isSchema(lowered) ? lowered : true
+}
+
+function notASchema(source: unknown): string {
+  const found = typeof source === "object" ? typeName(source) : quote(source)
+  return `A schema is a JSON Schema object, a TypeBox type, true or false; got ${found}. Pass the schema itself, parsed.`
+}

@@ -1,0 +1,198 @@
+import { admitSchema } from "./admit.ts"
+import { typeboxEngine } from "./engine.ts"
+import type { SchemaEngine, SchemaIssue, SchemaValidator } from "./engine.ts"
+import type { JsonSchema } from "./json.ts"
+import { extractPart } from "./extract.ts"
+import { compileNormalizer } from "./normalize/index.ts"
+import type { Normalizer } from "./normalize/index.ts"
+import { jsonSchemaOf } from "./standard.ts"
+
+/** A Standard Schema result. */
+export type StandardResult<TOutput> =
+  | { readonly value: TOutput; readonly issues?: undefined }
+  | { readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[] }
+
+/** A schema made ready for use. Everything inside is built when it is first needed. */
+export interface CompiledSchema<TValue = unknown> {
+  /** The frozen JSON Schema 2020-12 that is checked. */
+  readonly schema: JsonSchema
+  /** Accepts everything, so that there is nothing to check or normalise. */
+  readonly isOpen: boolean
+  check(value: unknown): value is TValue
+  /** Every fault of a value, at most `max`. Dear: ask only after `check` said no. */
+  errors(value: unknown, max?: number): SchemaIssue[]
+  /** Standard Schema, with its JSON Schema form. */
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: "@alkdev/operations"
+    readonly validate: (value: unknown) => StandardResult<TValue>
+    readonly types?: { readonly input: TValue; readonly output: TValue } | undefined
+    readonly jsonSchema: {
+      readonly input: (options: { readonly target: string }) => Record<string, unknown>
+      readonly output: (options: { readonly target: string }) => Record<string, unknown>
+    }
+  }
+}
+
+/** How far data is brought to its schema. */
+export type NormalizerKind = "strip" | "keep" | "defaults"
+
+const ASSERTIONS: ReadonlySet<string> = new Set([
+  "type",
+  "const",
+  "enum",
+  "multipleOf",
+  "maximum",
+  "exclusiveMaximum",
+  "minimum",
+  "exclusiveMinimum",
+  "maxLength",
+  "minLength",
+  "pattern",
+  "maxItems",
+  "minItems",
+  "uniqueItems",
+  "maxContains",
+  "minContains",
+  "maxProperties",
+  "minProperties",
+  "required",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "propertyNames",
+  "unevaluatedProperties",
+  "items",
+  "prefixItems",
+  "additionalItems",
+  "contains",
+  "unevaluatedItems",
+  "$ref",
+  "$dynamicRef",
+  "$recursiveRef",
+  "~refine",
+])
+
+const cache = new WeakMap<object, Compiled>()
+const withFormats = new WeakMap<object, Compiled>()
+
+/** The compiled form of a schema: TypeBox, JSON Schema or one with a Standard JSON Schema form. */
+export function compileSchema(
+  schema: unknown,
+  options: { readonly formats?: boolean | undefined } = {},
+): Compiled {
+  const known = options.formats === true ? withFormats : cache
+  const hit = isKey(schema) ? known.get(schema) : undefined
+  if (hit !== undefined) return hit
+  const admitted = admitSchema(jsonSchemaOf(schema, "input")).schema
+  let compiled = known.get(admitted)
+  if (compiled === undefined) {
+    compiled = new Compiled(admitted, typeboxEngine, options.formats === true)
+    known.set(admitted, compiled)
+  }
+  if (isKey(schema)) known.set(schema, compiled)
+  return compiled
+}
+
+/** Whether a schema accepts everything. */
+export function isOpenSchema(schema: JsonSchema): boolean {
+  for (const key of Reflect.ownKeys(schema)) {
+    if (typeof key === "string" && ASSERTIONS.has(key)) return false
+  }
+  return true
+}
+
+export class Compiled implements CompiledSchema {
+  readonly schema: JsonSchema
+  readonly isOpen: boolean
+  readonly #engine: SchemaEngine
+  readonly #formats: boolean
+  #validator: SchemaValidator | undefined
+  #normalizers: Partial<Record<NormalizerKind, Normalizer>> | undefined
+
+  constructor(schema: JsonSchema, engine: SchemaEngine, formats: boolean) {
+    this.schema = schema
+    this.#engine = engine
+    this.#formats = formats
+    this.isOpen = isOpenSchema(schema) && !(formats && "format" in schema)
+  }
+
+  /** The engine's validator, for callers that keep it. */
+  get validator(): SchemaValidator {
+    return (this.#validator ??= this.#engine.compile(this.schema, { formats: this.#formats }))
+  }
+
+  check(value: unknown): value is unknown {
+    return this.isOpen || this.validator.check(value)
+  }
+
+  errors(value: unknown, max?: number): SchemaIssue[] {
+    return this.isOpen ? [] : this.validator.errors(value, max)
+  }
+
+  /** What brings data to this schema, in one of three ways. */
+  normalizer(kind: NormalizerKind): Normalizer {
+    this.#normalizers ??= {}
+    return (this.#normalizers[kind] ??= compileNormalizer(this.schema, {
+      strip: kind === "strip",
+      defaults: true,
+      convert: kind !== "defaults",
+      check: (part, root) => this.#partCheck(part, root),
+    }))
+  }
+
+  get "~standard"(): CompiledSchema["~standard"] {
+    const jsonSchema = ({ target }: { readonly target: string }): Record<string, unknown> => {
+      if (target !== "draft-2020-12") {
+        throw new TypeError(
+          `A compiled schema has one JSON Schema form, "draft-2020-12"; asked for "${target}".`,
+        )
+      }
+      return this.schema
+    }
+    return {
+      version: 1,
+      vendor: "@alkdev/operations",
+      validate: (value) => this.#standardValidate(value),
+      jsonSchema: { input: jsonSchema, output: jsonSchema },
+    }
+  }
+
+  #standardValidate(value: unknown): StandardResult<unknown> {
+    if (!this.check(value)) {
+      return {
+        issues: this.errors(value).map(({ message, path }) => ({
+          message,
+          path: path
+            .split("/")
+            .slice(1)
+            .map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~")),
+        })),
+      }
+    }
+    return { value: this.normalizer("defaults").normalize(value).value }
+  }
+
+  /** A check of a part of this schema; references in it mean what they mean in the whole. */
+  #partCheck(part: JsonSchema | boolean, root: JsonSchema): (value: unknown) => boolean {
+    if (typeof part === "boolean") return () => part
+    if (part === root) return (value) => this.check(value)
+    const standalone = extractPart(part, root)
+    // A part that cannot be named from outside is never a match: data under it is left alone.
+    if (standalone === undefined) return () => false
+    const validator = this.#engine.compile(standalone, { formats: this.#formats })
+    return (value) => validator.check(value)
+  }
+}
+
+function isKey(value: unknown): value is object {
+  return (typeof value === "object" && value !== null) || typeof value === "function"
+}

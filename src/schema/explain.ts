@@ -1,0 +1,425 @@
+// One idea, the meaning of each keyword, which is a long list.
+import { Check } from "typebox/schema"
+import { reasonOf } from "./describe.ts"
+import {
+  containsMessage,
+  foldUnion,
+  limitMessage,
+  type RawIssue,
+  type SchemaIssue,
+  typeIssue,
+  valueIssue,
+} from "./issues.ts"
+import { childPointer, isPlainRecord, type JsonSchema } from "./json.ts"
+import { ownRefinements } from "./prepare.ts"
+import { hasKey, isMissing, undefinedIn } from "./presence.ts"
+import type { Links, Resource, SchemaNode } from "./refs.ts"
+
+type Node = Record<string, unknown>
+
+/** Properties and items that a schema looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
+interface Marks {
+  readonly keys: Set<string>
+  readonly items: Set<number>
+}
+
+/** Schemas looked at before giving up: a value can be far more expensive to explain than to check. */
+const MAX_VISITS = 200_000
+
+const STRING_LIMITS = ["minLength", "maxLength", "pattern", "format"] as const
+const NUMBER_LIMITS = [
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+] as const
+const ARRAY_LIMITS = ["minItems", "maxItems", "uniqueItems"] as const
+const OBJECT_LIMITS = ["minProperties", "maxProperties"] as const
+
+/**
+ * Says why a value does not match, with the issues of unions folded.
+ *
+ * Meant for values that are known not to match. It walks the schema itself: TypeBox's `Errors` lists the noise
+ * of every branch, says nothing of what is inside `then`, and stops at a process-wide limit. What single
+ * keywords mean is asked of TypeBox, so that both agree.
+ */
+export function explain(
+  root: JsonSchema,
+  links: Links,
+  value: unknown,
+  max: number,
+  formats: boolean,
+): SchemaIssue[] {
+  const issues: RawIssue[] = []
+  const explainer = new Explainer(links, formats)
+  try {
+    explainer.visit(root as Node, value, "", [], issues, max)
+  } catch (thrown) {
+    if (thrown !== EXHAUSTED) throw thrown
+  }
+  const unique = new Map<string, SchemaIssue>()
+  for (const { path, keyword, message } of issues) {
+    unique.set(`${path}\n${message}`, { path, keyword, message })
+  }
+  return [...unique.values()].slice(0, max)
+}
+
+const EXHAUSTED = new Error("exhausted")
+
+class Explainer {
+  readonly #links: Links
+  readonly #formats: boolean
+  readonly #patterns = new Map<string, RegExp>()
+  #visits = 0
+
+  constructor(links: Links, formats: boolean) {
+    this.#links = links
+    this.#formats = formats
+  }
+
+  /** Adds what is wrong to `out`; gives back what was looked at. */
+  visit(
+    schema: SchemaNode,
+    value: unknown,
+    path: string,
+    outer: readonly Resource[],
+    out: RawIssue[],
+    limit: number,
+  ): Marks {
+    const marks: Marks = { keys: new Set(), items: new Set() }
+    if (++this.#visits > MAX_VISITS) throw EXHAUSTED
+    if (schema === true || out.length >= limit) return marks
+    if (schema === false) {
+      out.push({ path, keyword: "false", message: "is not allowed" })
+      return marks
+    }
+    const at = new Place(this, schema, value, path, this.#enter(schema, outer), marks, out, limit)
+    const before = out.length
+    // Whatever else is said about a value of the wrong type is noise.
+    if (!this.#type(at)) return marks
+    this.#values(at)
+    if (typeof value === "string") this.#limits(at, STRING_LIMITS)
+    else if (typeof value === "number" || typeof value === "bigint") {
+      if (Number.isFinite(value) || typeof value === "bigint") this.#limits(at, NUMBER_LIMITS)
+    } else if (Array.isArray(value)) this.#array(at, value)
+    else if (typeof value === "object" && value !== null) this.#object(at, value as Node)
+    this.#references(at)
+    this.#combinations(at)
+    if (Array.isArray(value)) this.#unevaluatedItems(at, value)
+    else if (isPlainRecord(value)) this.#unevaluatedProperties(at, value)
+    if (out.length === before) this.#refinements(at)
+    return marks
+  }
+
+  #enter(schema: Node, outer: readonly Resource[]): readonly Resource[] {
+    const resource = this.#links.index.resourceOf.get(schema)
+    if (resource === undefined || outer[outer.length - 1] === resource) return outer
+    return [...outer, resource]
+  }
+
+  #type(at: Place): boolean {
+    const { type } = at.schema
+    if (type === undefined) return true
+    const types = (Array.isArray(type) ? type : [type]) as string[]
+    if (types.some((name) => isOfType(at.value, name))) return true
+    at.add(typeIssue(at.path, types, at.value))
+    return false
+  }
+
+  #values({ schema, value, path, add }: Place): void {
+    if ("const" in schema && !Check({ const: schema["const"] }, value)) {
+      add(valueIssue(path, "const", [schema["const"]]))
+    }
+    if (Array.isArray(schema["enum"]) && !Check({ enum: schema["enum"] }, value)) {
+      add(valueIssue(path, "enum", schema["enum"]))
+    }
+  }
+
+  #limits({ schema, value, path, add }: Place, keywords: readonly string[]): void {
+    for (const keyword of keywords) {
+      const limit = schema[keyword]
+      if (limit === undefined || (keyword === "format" && !this.#formats)) continue
+      if (Check({ [keyword]: limit }, value)) continue
+      add({ path, keyword, message: limitMessage(keyword, limit) })
+    }
+  }
+
+  #array(at: Place, value: readonly unknown[]): void {
+    const { schema, path, marks } = at
+    this.#limits(at, ARRAY_LIMITS)
+    const prefix = (schema["prefixItems"] ?? []) as SchemaNode[]
+    const rest = schema["items"] as SchemaNode | undefined
+    value.forEach((item, index) => {
+      const member = prefix[index] ?? (index < prefix.length ? undefined : rest)
+      if (member === undefined) return
+      at.child(member, item, childPointer(path, index))
+      marks.items.add(index)
+    })
+    const contains = schema["contains"] as SchemaNode | undefined
+    if (contains === undefined) return
+    let found = 0
+    value.forEach((item, index) => {
+      if (!at.matches(contains, item)) return
+      found++
+      marks.items.add(index)
+    })
+    const min = (schema["minContains"] ?? 1) as number
+    const max = (schema["maxContains"] ?? Infinity) as number
+    if (found >= min && found <= max) return
+    const keyword = found > max ? "maxContains" : "contains"
+    at.add({ path, keyword, message: containsMessage(min, max, found) })
+  }
+
+  #object(at: Place, value: Node): void {
+    const { schema, path, marks } = at
+    this.#limits(at, OBJECT_LIMITS)
+    const missing = this.#required(at, value)
+    const properties = (schema["properties"] ?? {}) as Record<string, SchemaNode>
+    const patterns = Object.entries((schema["patternProperties"] ?? {}) as Record<string, SchemaNode>)
+    const additional = schema["additionalProperties"] as SchemaNode | undefined
+    const names = schema["propertyNames"] as SchemaNode | undefined
+    for (const [key, property] of Object.entries(properties)) {
+      if (missing.has(key) || !hasKey(value, key)) continue
+      marks.keys.add(key)
+      const required = Array.isArray(schema["required"]) && schema["required"].includes(key)
+      if (value[key] === undefined && !required) continue
+      at.child(property, value[key], childPointer(path, key))
+    }
+    for (const key of Object.keys(value)) {
+      const here = childPointer(path, key)
+      let declared = Object.hasOwn(properties, key)
+      for (const [pattern, property] of patterns) {
+        if (!this.#pattern(pattern).test(key)) continue
+        declared = true
+        marks.keys.add(key)
+        at.child(property, value[key], here)
+      }
+      if (additional !== undefined && !declared) {
+        marks.keys.add(key)
+        if (additional === false) {
+          at.add({ path: here, keyword: "additionalProperties", message: "is not allowed" })
+        } else at.child(additional, value[key], here)
+      }
+      if (names !== undefined) this.#name(at, names, key, here)
+    }
+    this.#dependencies(at, value)
+  }
+
+  #required(at: Place, value: Node): ReadonlySet<string> {
+    const { schema, path } = at
+    const missing = new Set<string>()
+    const required = (schema["required"] ?? []) as string[]
+    for (const key of required) {
+      const tolerant = hasKey(value, key) && undefinedIn(schema, key, this.#links) === "allowed"
+      if (!isMissing(value, key, tolerant) || missing.has(key)) continue
+      missing.add(key)
+      at.add({ path: childPointer(path, key), keyword: "required", message: "is required" })
+    }
+    return missing
+  }
+
+  #name(at: Place, schema: SchemaNode, key: string, path: string): void {
+    const issues: RawIssue[] = []
+    this.visit(schema, key, path, at.scope, issues, at.limit)
+    for (const { message } of issues) {
+      const text = message === "is not allowed" ? message : `has a name that ${message}`
+      at.add({ path, keyword: "propertyNames", message: text })
+    }
+  }
+
+  #dependencies(at: Place, value: Node): void {
+    const { schema, path } = at
+    const required = (schema["dependentRequired"] ?? {}) as Record<string, string[]>
+    for (const [key, others] of Object.entries(required)) {
+      if (!hasKey(value, key)) continue
+      for (const other of others) {
+        if (hasKey(value, other)) continue
+        const message = `is required when ${JSON.stringify(key)} is present`
+        at.add({ path: childPointer(path, other), keyword: "dependentRequired", message })
+      }
+    }
+    const schemas = (schema["dependentSchemas"] ?? {}) as Record<string, SchemaNode>
+    for (const [key, member] of Object.entries(schemas)) if (hasKey(value, key)) at.same(member)
+  }
+
+  #references(at: Place): void {
+    const { schema, scope } = at
+    if ("$ref" in schema) at.same(this.#links.target(schema, "$ref"))
+    if (!("$dynamicRef" in schema)) return
+    const name = this.#links.dynamicName(schema)
+    const override =
+      name === undefined
+        ? undefined
+        : scope.find((resource) => resource.dynamicAnchors.has(name))?.dynamicAnchors.get(name)
+    at.same(override ?? this.#links.target(schema, "$dynamicRef"))
+  }
+
+  #combinations(at: Place): void {
+    const { schema } = at
+    for (const member of (schema["allOf"] ?? []) as SchemaNode[]) at.same(member)
+    this.#union(at, "anyOf")
+    this.#union(at, "oneOf")
+    const not = schema["not"] as SchemaNode | undefined
+    if (not !== undefined && at.matches(not, at.value)) {
+      const open = not === true || (isPlainRecord(not) && Object.keys(not).length === 0)
+      const message = open ? "is not allowed" : "must not match what the schema excludes"
+      at.add({ path: at.path, keyword: "not", message })
+    }
+    if (!("if" in schema)) return
+    const condition: RawIssue[] = []
+    const marks = at.branch(schema["if"] as SchemaNode, condition, 1)
+    if (condition.length === 0) at.merge(marks)
+    const branch = schema[condition.length === 0 ? "then" : "else"] as SchemaNode | undefined
+    if (branch !== undefined) at.same(branch)
+  }
+
+  #union(at: Place, keyword: "anyOf" | "oneOf"): void {
+    const members = at.schema[keyword]
+    if (!Array.isArray(members)) return
+    const failed: RawIssue[][] = []
+    const passed: number[] = []
+    members.forEach((member: SchemaNode, index) => {
+      const issues: RawIssue[] = []
+      const marks = at.branch(member, issues, at.limit)
+      if (issues.length > 0) failed.push(issues)
+      else {
+        passed.push(index + 1)
+        at.merge(marks)
+      }
+    })
+    if (passed.length === 0) {
+      foldUnion(at.path, keyword, failed, at.value).forEach(at.add)
+    } else if (keyword === "oneOf" && passed.length > 1) {
+      const message = `must match exactly one alternative, but matches ${passed.length} (numbers ${passed.join(", ")})`
+      at.add({ path: at.path, keyword, message })
+    }
+  }
+
+  #unevaluatedItems(at: Place, value: readonly unknown[]): void {
+    const schema = at.schema["unevaluatedItems"] as SchemaNode | undefined
+    if (schema === undefined) return
+    value.forEach((item, index) => {
+      if (!at.marks.items.has(index)) at.rest("unevaluatedItems", schema, item, index)
+      at.marks.items.add(index)
+    })
+  }
+
+  #unevaluatedProperties(at: Place, value: Node): void {
+    const schema = at.schema["unevaluatedProperties"] as SchemaNode | undefined
+    if (schema === undefined) return
+    for (const key of Object.keys(value)) {
+      if (!at.marks.keys.has(key)) at.rest("unevaluatedProperties", schema, value[key], key)
+      at.marks.keys.add(key)
+    }
+  }
+
+  #refinements({ schema, value, path, add }: Place): void {
+    for (const { check, error } of ownRefinements(schema)) {
+      let message = "does not pass the refinement of its schema"
+      try {
+        if (check(value)) continue
+        message = String((error as (value: unknown) => unknown)(value)) || message
+      } catch (thrown) {
+        message = `cannot be refined: ${reasonOf(thrown)}`
+      }
+      add({ path, keyword: "~refine", message })
+    }
+  }
+
+  #pattern(source: string): RegExp {
+    let regexp = this.#patterns.get(source)
+    if (regexp === undefined) this.#patterns.set(source, (regexp = new RegExp(source, "u")))
+    return regexp
+  }
+}
+
+/** One schema meeting one value. */
+class Place {
+  readonly #explainer: Explainer
+  readonly schema: Node
+  readonly value: unknown
+  readonly path: string
+  readonly scope: readonly Resource[]
+  readonly marks: Marks
+  readonly limit: number
+  readonly #out: RawIssue[]
+
+  constructor(
+    explainer: Explainer,
+    schema: Node,
+    value: unknown,
+    path: string,
+    scope: readonly Resource[],
+    marks: Marks,
+    out: RawIssue[],
+    limit: number,
+  ) {
+    this.#explainer = explainer
+    this.schema = schema
+    this.value = value
+    this.path = path
+    this.scope = scope
+    this.marks = marks
+    this.#out = out
+    this.limit = limit
+  }
+
+  readonly add = (issue: RawIssue): void => {
+    if (this.#out.length < this.limit) this.#out.push(issue)
+  }
+
+  /** Another schema for a part of the value. */
+  child(schema: SchemaNode, value: unknown, path: string): void {
+    this.#explainer.visit(schema, value, path, this.scope, this.#out, this.limit)
+  }
+
+  /** Another schema for the same value, which has to match too. */
+  same(schema: SchemaNode): void {
+    this.merge(this.branch(schema, this.#out, this.limit))
+  }
+
+  /** Another schema for the same value, with its issues kept apart. */
+  branch(schema: SchemaNode, out: RawIssue[], limit: number): Marks {
+    return this.#explainer.visit(schema, this.value, this.path, this.scope, out, limit)
+  }
+
+  matches(schema: SchemaNode, value: unknown): boolean {
+    const issues: RawIssue[] = []
+    this.#explainer.visit(schema, value, this.path, this.scope, issues, 1)
+    return issues.length === 0
+  }
+
+  rest(keyword: string, schema: SchemaNode, value: unknown, key: string | number): void {
+    const path = childPointer(this.path, key)
+    if (schema === false) this.add({ path, keyword, message: "is not allowed" })
+    else this.child(schema, value, path)
+  }
+
+  merge(marks: Marks): void {
+    for (const key of marks.keys) this.marks.keys.add(key)
+    for (const index of marks.items) this.marks.items.add(index)
+  }
+}
+
+function isOfType(value: unknown, type: string): boolean {
+  switch (type) {
+    case "object":
+      return isPlainRecord(value)
+    case "array":
+      return Array.isArray(value)
+    case "null":
+      return value === null
+    case "integer":
+      return Number.isInteger(value)
+    case "number":
+      return Number.isFinite(value)
+    case "string":
+    case "boolean":
+    case "bigint":
+    case "symbol":
+      return typeof value === type
+    default:
+      return Check({ type }, value)
+  }
+}

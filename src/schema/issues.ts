@@ -1,0 +1,172 @@
+import { listed, quote, typeName } from "./describe.ts"
+
+/** One reason why a value does not match its schema. */
+export interface SchemaIssue {
+  /** JSON pointer to the value; "" for the whole. */
+  readonly path: string
+  readonly keyword: string
+  /** Reads on from the path: "/title is required". */
+  readonly message: string
+}
+
+/** An issue while it is being worked on. */
+export interface RawIssue extends SchemaIssue {
+  /** Types that would have been accepted. */
+  readonly types?: readonly string[]
+  /** Values that would have been accepted. */
+  readonly values?: readonly unknown[]
+}
+
+export function typeIssue(path: string, types: readonly string[], value: unknown): RawIssue {
+  const names = [...new Set(types)]
+  // "must be integer, got number" would leave the reader of 1.5 wondering
+  const isFraction = typeof value === "number" && !Number.isInteger(value) && Number.isFinite(value)
+  const found = isFraction && names.includes("integer") ? quote(value) : typeName(value)
+  return { path, keyword: "type", message: `must be ${listed(names)}, got ${found}`, types: names }
+}
+
+export function valueIssue(path: string, keyword: string, values: readonly unknown[]): RawIssue {
+  const shown = values.slice(0, 10).map(quote)
+  if (values.length > shown.length) shown.push(`… (${values.length} in all)`)
+  const message =
+    values.length === 0
+      ? "has no allowed value"
+      : values.length === 1
+        ? `must be ${shown[0]}`
+        : `must be one of ${shown.join(", ")}`
+  return { path, keyword, message, values }
+}
+
+/** The words for a keyword with a limit. */
+export function limitMessage(keyword: string, limit: unknown): string {
+  const shown = quote(limit)
+  switch (keyword) {
+    case "minLength":
+      return `must be at least ${count(limit, "character")}`
+    case "maxLength":
+      return `must be at most ${count(limit, "character")}`
+    case "minItems":
+      return `must have at least ${count(limit, "item")}`
+    case "maxItems":
+      return `must have at most ${count(limit, "item")}`
+    case "minProperties":
+      return `must have at least ${count(limit, "property", "properties")}`
+    case "maxProperties":
+      return `must have at most ${count(limit, "property", "properties")}`
+    case "minimum":
+      return `must be >= ${shown}`
+    case "maximum":
+      return `must be <= ${shown}`
+    case "exclusiveMinimum":
+      return `must be > ${shown}`
+    case "exclusiveMaximum":
+      return `must be < ${shown}`
+    case "multipleOf":
+      return `must be a multiple of ${shown}`
+    case "uniqueItems":
+      return "must not have duplicate items"
+    case "pattern":
+      return `must match the pattern ${shown}`
+    default:
+      return `must be a valid ${String(limit)}`
+  }
+}
+
+export function containsMessage(min: number, max: number, found: number): string {
+  if (found < min) return `must contain at least ${count(min, "matching item")}, has ${found}`
+  return `must contain at most ${count(max, "matching item")}, has ${found}`
+}
+
+/**
+ * Folds the issues of the branches of a failed union into those of the branch that was meant.
+ *
+ * That is the branch whose type fits and whose constant properties (a discriminator) agree; failing that, the
+ * one that came closest. Where none stands out, one sentence names the alternatives.
+ */
+export function foldUnion(
+  path: string,
+  keyword: string,
+  branches: ReadonlyArray<readonly RawIssue[]>,
+  value: unknown,
+): readonly RawIssue[] {
+  const fitting = branches.filter((issues) => !issues.some((issue) => isKind(issue, path)))
+  if (fitting.length === 0) return [mismatch(path, keyword, branches, value)]
+  const meant = fitting.filter((issues) => !issues.some((issue) => isDiscriminator(issue, path)))
+  if (meant.length === 1) return meant[0] as readonly RawIssue[]
+  if (meant.length === 0) {
+    const unknown = unknownDiscriminator(fitting, path)
+    if (unknown !== undefined) return [unknown]
+  }
+  const ranked = (meant.length > 0 ? meant : fitting).toSorted(closest)
+  const [best, second] = ranked
+  if (best === undefined || (second !== undefined && closest(best, second) === 0)) {
+    return [alternatives(path, keyword, branches.length, ranked)]
+  }
+  return best
+}
+
+function isKind(issue: RawIssue, path: string): boolean {
+  return issue.path === path && (issue.types !== undefined || issue.values !== undefined)
+}
+
+function isDiscriminator(issue: RawIssue, path: string): boolean {
+  return issue.values !== undefined && issue.path.lastIndexOf("/") === path.length
+}
+
+/** All branches want another kind of value: name the kinds, if they can be named together. */
+function mismatch(
+  path: string,
+  keyword: string,
+  branches: ReadonlyArray<readonly RawIssue[]>,
+  value: unknown,
+): RawIssue {
+  const kinds = branches.map((issues) => issues.find((issue) => isKind(issue, path)) as RawIssue)
+  if (kinds.every((kind) => kind.types !== undefined)) {
+    return { ...typeIssue(path, kinds.flatMap((kind) => kind.types ?? []), value), keyword }
+  }
+  if (kinds.every((kind) => kind.values !== undefined)) {
+    return valueIssue(path, keyword, kinds.flatMap((kind) => kind.values ?? []))
+  }
+  return alternatives(path, keyword, branches.length, branches)
+}
+
+/** All branches are told apart by the same property, and it has none of their values. */
+function unknownDiscriminator(
+  branches: ReadonlyArray<readonly RawIssue[]>,
+  path: string,
+): RawIssue | undefined {
+  const found = branches.map((issues) => issues.filter((issue) => isDiscriminator(issue, path)))
+  const [first] = found[0] ?? []
+  if (first === undefined || found.some((list) => list.length !== 1)) return undefined
+  if (found.some(([issue]) => issue?.path !== first.path)) return undefined
+  return valueIssue(first.path, "enum", found.flatMap(([issue]) => issue?.values ?? []))
+}
+
+function closest(a: readonly RawIssue[], b: readonly RawIssue[]): number {
+  return a.length - b.length || depth(b) - depth(a)
+}
+
+function depth(issues: readonly RawIssue[]): number {
+  return Math.max(...issues.map((issue) => issue.path.split("/").length))
+}
+
+function alternatives(
+  path: string,
+  keyword: string,
+  total: number,
+  branches: ReadonlyArray<readonly RawIssue[]>,
+): RawIssue {
+  const hints = branches.slice(0, 3).map(([first]) => (first === undefined ? "" : sentence(first)))
+  const more = branches.length > hints.length ? ", …" : ""
+  const shown = new Set(hints)
+  const why = ` (${[...shown].join(", or ")}${more})`
+  return { path, keyword, message: `must match one of the ${total} alternatives${why}` }
+}
+
+function sentence({ path, message }: RawIssue): string {
+  return path === "" ? message : `${path} ${message}`
+}
+
+function count(limit: unknown, one: string, many = `${one}s`): string {
+  return `${quote(limit)} ${limit === 1 ? one : many}`
+}

@@ -1,0 +1,81 @@
+import { isPlainRecord, isSchema } from "./json.ts"
+
+/** What a keyword holds, as far as walking a schema is concerned. */
+export type KeywordShape = "map" | "list" | "single" | "items" | "dependencies" | "data"
+
+const SHAPES = new Map<string, KeywordShape>([
+  ...shape("map", ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]),
+  ...shape("list", ["allOf", "anyOf", "oneOf", "prefixItems"]),
+  ...shape("single", [
+    "additionalProperties",
+    "additionalItems",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "contains",
+    "propertyNames",
+    "not",
+    "if",
+    "then",
+    "else",
+    "contentSchema",
+  ]),
+  // Tuples before 2020-12 are lists under `items`; `dependencies` mixes schemas and lists of names.
+  ["items", "items"],
+  ["dependencies", "dependencies"],
+])
+
+/** Keywords whose subschemas look at the same value as the schema that holds them. */
+const IN_PLACE: ReadonlySet<string> = new Set([
+  "allOf",
+  "anyOf",
+  "oneOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+])
+
+/** How the value of a keyword is walked. A property that is *named* like a keyword is never asked about. */
+export function keywordShape(keyword: string): KeywordShape {
+  return SHAPES.get(keyword) ?? "data"
+}
+
+/** Called for each direct subschema, with the keyword and, inside a map or list, the key. */
+export type SubschemaVisitor = (
+  subschema: Record<string, unknown> | boolean,
+  keyword: string,
+  key: string | number | undefined,
+) => void
+
+/** Visits the direct subschemas of an admitted schema. */
+export function eachSubschema(schema: Record<string, unknown>, visit: SubschemaVisitor): void {
+  for (const keyword of Object.keys(schema)) visitKeyword(schema[keyword], keyword, visit)
+}
+
+/** Visits the direct subschemas that look at the same value. */
+export function eachInPlace(schema: Record<string, unknown>, visit: SubschemaVisitor): void {
+  for (const keyword of Object.keys(schema)) {
+    if (IN_PLACE.has(keyword)) visitKeyword(schema[keyword], keyword, visit)
+  }
+}
+
+function visitKeyword(value: unknown, keyword: string, visit: SubschemaVisitor): void {
+  const found = SHAPES.get(keyword)
+  if (found === undefined) return
+  if (found === "map" && isPlainRecord(value)) {
+    for (const [key, member] of Object.entries(value)) {
+      if (isSchema(member)) visit(member, keyword, key)
+    }
+  } else if (found === "list" && Array.isArray(value)) {
+    value.forEach((member: unknown, index) => {
+      if (isSchema(member)) visit(member, keyword, index)
+    })
+  } else if ((found === "single" || found === "items") && isSchema(value)) {
+    visit(value, keyword, undefined)
+  }
+}
+
+function shape(value: KeywordShape, keywords: readonly string[]): Array<[string, KeywordShape]> {
+  return keywords.map((keyword) => [keyword, value])
+}

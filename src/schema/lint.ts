@@ -1,0 +1,180 @@
+import { quote } from "./describe.ts"
+import type { Report } from "./diagnostics.ts"
+import { childPointer, isPlainRecord, isSchema, setOwn } from "./json.ts"
+import { keywordShape } from "./keywords.ts"
+
+interface Rule {
+  readonly expected: string
+  readonly accepts: (value: unknown) => boolean
+}
+
+/** JSON's types, and those of JavaScript which TypeBox compiles (`Type.BigInt()` and the like). */
+const TYPES: ReadonlySet<unknown> = new Set([
+  "array",
+  "boolean",
+  "integer",
+  "null",
+  "number",
+  "object",
+  "string",
+  "bigint",
+  "constructor",
+  "function",
+  "symbol",
+  "undefined",
+  "void",
+])
+
+const STRING: Rule = { expected: "a string", accepts: (v) => typeof v === "string" }
+const BOOLEAN: Rule = { expected: "true or false", accepts: (v) => typeof v === "boolean" }
+const NUMBER: Rule = { expected: "a number", accepts: isNumeric }
+const COUNT: Rule = {
+  expected: "a whole number of 0 or more",
+  accepts: (v) => Number.isInteger(v) && (v as number) >= 0,
+}
+const NAMES: Rule = { expected: "a list of property names", accepts: isNames }
+
+const RULES = new Map<string, Rule>([
+  [
+    "type",
+    {
+      expected: `one of "string", "number", "integer", "boolean", "object", "array", "null", or a list of them`,
+      accepts: (v) =>
+        Array.isArray(v) ? v.length > 0 && v.every((t) => TYPES.has(t)) : TYPES.has(v),
+    },
+  ],
+  ["enum", { expected: "a list of values", accepts: Array.isArray }],
+  ["required", NAMES],
+  [
+    "dependentRequired",
+    {
+      expected: "an object of lists of property names",
+      accepts: (v) => isPlainRecord(v) && Object.values(v).every(isNames),
+    },
+  ],
+  ["multipleOf", { expected: "a number above 0", accepts: (v) => isNumeric(v) && v > 0 }],
+  ...each(NUMBER, ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"]),
+  ...each(COUNT, ["minLength", "maxLength", "minItems", "maxItems", "minProperties"]),
+  ...each(COUNT, ["maxProperties", "minContains", "maxContains"]),
+  ...each(BOOLEAN, ["uniqueItems"]),
+  ...each(STRING, ["pattern", "format", "$ref", "$dynamicRef", "$id"]),
+  ...each(STRING, ["$anchor", "$dynamicAnchor", "$schema"]),
+])
+
+/**
+ * Drops the keywords of one schema whose value is not of the form the keyword needs.
+ *
+ * The compiler ignores such keywords without a word, so that a slip of the pen accepts everything.
+ */
+export function lintSchema(schema: Record<string, unknown>, path: string, report: Report): void {
+  for (const keyword of Object.keys(schema)) {
+    const value = schema[keyword]
+    const at = childPointer(path, keyword)
+    const rule = RULES.get(keyword)
+    if (rule !== undefined) {
+      if (rule.accepts(value)) continue
+      malformed(report, at, keyword, value, rule.expected)
+      delete schema[keyword]
+    } else if (!lintShape(schema, keyword, value, at, report)) {
+      delete schema[keyword]
+    }
+  }
+}
+
+function lintShape(
+  schema: Record<string, unknown>,
+  keyword: string,
+  value: unknown,
+  at: string,
+  report: Report,
+): boolean {
+  switch (keywordShape(keyword)) {
+    case "data":
+      return true
+    case "single":
+      if (isSchema(value)) return true
+      malformed(report, at, keyword, value, "a schema (an object, true or false)")
+      return false
+    case "items":
+      if (isSchema(value)) return true
+      if (!Array.isArray(value)) {
+        malformed(report, at, keyword, value, "a schema (an object, true or false)")
+        return false
+      }
+      schema[keyword] = lintList(value, keyword, at, report)
+      return true
+    case "list":
+      if (Array.isArray(value) && value.length > 0) {
+        schema[keyword] = lintList(value, keyword, at, report)
+        return true
+      }
+      malformed(report, at, keyword, value, "a list of one or more schemas")
+      return false
+    case "map":
+      return lintMap(schema, keyword, value, at, isSchema, "a schema", report)
+    case "dependencies":
+      return lintMap(schema, keyword, value, at, isDependency, "a schema or names", report)
+  }
+}
+
+/** A member that is no schema becomes `true`: taking it out of an `anyOf` would make the rest stricter. */
+function lintList(value: unknown[], keyword: string, at: string, report: Report): unknown[] {
+  return value.map((member: unknown, index) => {
+    if (isSchema(member)) return member
+    malformed(report, childPointer(at, index), keyword, member, "a schema")
+    return true
+  })
+}
+
+function lintMap(
+  schema: Record<string, unknown>,
+  keyword: string,
+  value: unknown,
+  at: string,
+  accepts: (member: unknown) => boolean,
+  expected: string,
+  report: Report,
+): boolean {
+  if (!isPlainRecord(value)) {
+    malformed(report, at, keyword, value, `an object with ${expected} under each key`)
+    return false
+  }
+  for (const key of Object.keys(value)) {
+    if (accepts(value[key])) continue
+    malformed(report, childPointer(at, key), keyword, value[key], expected)
+    // A declared property stays declared, so that a closed object still knows its name.
+    setOwn(value, key, true)
+  }
+  setOwn(schema, keyword, value)
+  return true
+}
+
+function malformed(
+  report: Report,
+  path: string,
+  keyword: string,
+  found: unknown,
+  expected: string,
+): void {
+  report(
+    "malformed-keyword",
+    path,
+    `"${keyword}" is ignored here: it is ${quote(found)}, and has to be ${expected}.`,
+  )
+}
+
+function isNumeric(value: unknown): value is number | bigint {
+  return typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value))
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === "string")
+}
+
+function isDependency(value: unknown): boolean {
+  return isSchema(value) || isNames(value)
+}
+
+function each(rule: Rule, keywords: readonly string[]): Array<[string, Rule]> {
+  return keywords.map((keyword) => [keyword, rule])
+}

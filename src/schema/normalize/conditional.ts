@@ -1,0 +1,177 @@
+import type { JsonSchema } from "../json.ts"
+import type { Compilation } from "./compilation.ts"
+import type { Entry, Member } from "./flatten.ts"
+import { flattenOne } from "./flatten.ts"
+import { ARRAY, OBJECT } from "./json-type.ts"
+import { ANNOTATIONS, mentionedKeys, oneSchema, schemaList, schemaMap } from "./keywords.ts"
+import type { Subschema } from "./keywords.ts"
+import { unionOf } from "./union.ts"
+
+/** The schemas that one condition adds for a value. */
+export interface Choice {
+  readonly entries: readonly Entry[]
+  /** No branch could be told to apply: what is known of the value is not the whole truth. */
+  readonly isOpen: boolean
+  /** The same value, changed, may be chosen differently. */
+  readonly isDelicate: boolean
+}
+
+/** How generated code can make a choice by itself; `undefined` where it has to ask. */
+export interface Dispatch {
+  readonly array: Choice | undefined
+  readonly object: Choice | Tags | KeyTest | undefined
+}
+
+/** The choice follows from the value of one property. */
+export interface Tags {
+  readonly tag: string
+  readonly choices: ReadonlyMap<unknown, Choice>
+}
+
+/** The choice follows from whether a key is there. */
+export interface KeyTest {
+  readonly key: string
+  readonly present: Choice
+  readonly absent: Choice
+}
+
+/** Something that makes schemas apply to some objects or arrays and not to others. */
+export interface Conditional {
+  readonly dispatch: Dispatch
+  choose(value: object): Choice
+}
+
+/** What the conditions of one schema come to. */
+export interface Conditions {
+  readonly conditionals: readonly Conditional[]
+  /** Keys named by branches that describe nothing, such as `anyOf: [{ required: ["a"] }]`. */
+  readonly mentioned: readonly string[]
+  /** A change may turn a condition that adds no schema, but has to hold. */
+  readonly isDelicate: boolean
+}
+
+const NOTHING: Choice = { entries: [], isOpen: false, isDelicate: true }
+
+const STRUCTURAL = [
+  "properties",
+  "patternProperties",
+  "additionalProperties",
+  "unevaluatedProperties",
+  "items",
+  "prefixItems",
+  "dependentSchemas",
+]
+
+/** The conditions in one schema. */
+export function conditionsOf(member: Member, compilation: Compilation): Conditions {
+  const { schema, fill } = member
+  const conditionals: Conditional[] = []
+  const mentioned: string[] = []
+  let isDelicate = false
+
+  const idle = (branches: readonly Subschema[]): boolean => {
+    if (branches.some((branch) => describesParts(branch, compilation))) return false
+    for (const branch of branches) mentioned.push(...namesIn(branch, compilation))
+    isDelicate ||= branches.some((branch) => looksInside(branch, compilation))
+    return true
+  }
+
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const branches = schemaList(schema, keyword)
+    if (branches.length === 0 || idle(branches)) continue
+    conditionals.push(unionOf(keyword, branches, member, compilation))
+  }
+  const condition = oneSchema(schema, "if")
+  if (condition !== undefined) {
+    const matched = oneSchema(schema, "then") ?? true
+    const unmatched = oneSchema(schema, "else") ?? true
+    if (!idle([condition, matched, unmatched])) {
+      conditionals.push(ifThenElse(condition, matched, unmatched, fill, compilation))
+    }
+  }
+  for (const [key, dependent] of schemaMap(schema, "dependentSchemas")) {
+    if (!idle([dependent])) conditionals.push(dependentSchema(key, dependent, fill))
+  }
+  return { conditionals, mentioned, isDelicate }
+}
+
+function ifThenElse(
+  condition: Subschema,
+  matched: Subschema,
+  unmatched: Subschema,
+  fill: boolean,
+  compilation: Compilation,
+): Conditional {
+  // A condition that holds counts as evaluated, but asks for nothing: its defaults are not for use.
+  const holds: Choice = {
+    entries: [
+      { schema: condition, fill: false },
+      { schema: matched, fill },
+    ],
+    isOpen: false,
+    isDelicate: true,
+  }
+  const fails: Choice = { entries: [{ schema: unmatched, fill }], isOpen: false, isDelicate: true }
+  return {
+    dispatch: { array: undefined, object: undefined },
+    choose: (value) => (compilation.accepts(condition, value) ? holds : fails),
+  }
+}
+
+function dependentSchema(key: string, dependent: Subschema, fill: boolean): Conditional {
+  const present: Choice = {
+    entries: [{ schema: dependent, fill }],
+    isOpen: false,
+    isDelicate: true,
+  }
+  return {
+    dispatch: { array: NOTHING, object: { key, present, absent: NOTHING } },
+    choose: (value) => (!Array.isArray(value) && Object.hasOwn(value, key) ? present : NOTHING),
+  }
+}
+
+/** Whether a schema says anything about the parts of an object or array. */
+function describesParts(
+  schema: Subschema,
+  compilation: Compilation,
+  seen: Set<Subschema> = new Set(),
+): boolean {
+  if (seen.has(schema) || (compilation.types(schema) & (OBJECT | ARRAY)) === 0) return false
+  seen.add(schema)
+  const { members, isPartial } = flattenOne(schema, compilation.refs)
+  if (isPartial) return true
+  return members.some(
+    (member) =>
+      STRUCTURAL.some((keyword) => Object.hasOwn(member.schema, keyword)) ||
+      branchesOf(member.schema).some((branch) => describesParts(branch, compilation, seen)),
+  )
+}
+
+/** Whether a schema that describes no parts can still tell one object or array from another. */
+function looksInside(schema: Subschema, compilation: Compilation): boolean {
+  if ((compilation.types(schema) & (OBJECT | ARRAY)) === 0) return false
+  return flattenOne(schema, compilation.refs).members.some((member) =>
+    Object.keys(member.schema).some((keyword) => keyword !== "type" && !ANNOTATIONS.has(keyword)),
+  )
+}
+
+function namesIn(
+  schema: Subschema,
+  compilation: Compilation,
+  seen: Set<Subschema> = new Set(),
+): string[] {
+  if (seen.has(schema)) return []
+  seen.add(schema)
+  return flattenOne(schema, compilation.refs).members.flatMap((member) => [
+    ...mentionedKeys(member.schema),
+    ...branchesOf(member.schema).flatMap((branch) => namesIn(branch, compilation, seen)),
+  ])
+}
+
+function branchesOf(schema: JsonSchema): Subschema[] {
+  return [
+    ...schemaList(schema, "anyOf"),
+    ...schemaList(schema, "oneOf"),
+    ...["if", "then", "else"].map((keyword) => oneSchema(schema, keyword) ?? true),
+  ]
+}

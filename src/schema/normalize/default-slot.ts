@@ -1,0 +1,66 @@
+import { cloneJson } from "./data.ts"
+import type { Compilation } from "./compilation.ts"
+import { flattenOne } from "./flatten.ts"
+import type { Entry } from "./flatten.ts"
+import type { Plan } from "./plan.ts"
+import { Report } from "./report.ts"
+
+type State = "new" | "building" | "endless" | "unusable" | "ready"
+
+/** The default of one property. Whether it can be used is found out when it is first missed. */
+export class DefaultSlot {
+  readonly #plan: Plan
+  #value: unknown
+  #state: State = "new"
+
+  constructor(plan: Plan, value: unknown) {
+    this.#plan = plan
+    this.#value = value
+  }
+
+  /** The slot of a property; `undefined` when it has no default, or two schemas disagree on it. */
+  static for(
+    entries: readonly Entry[],
+    plan: Plan,
+    compilation: Compilation,
+  ): DefaultSlot | undefined {
+    const found = entries.flatMap(({ schema, fill }) => {
+      const nearest = fill
+        ? flattenOne(schema, compilation.refs).members.find((member) =>
+            Object.hasOwn(member.schema, "default"),
+          )
+        : undefined
+      return nearest === undefined ? [] : [nearest.schema["default"]]
+    })
+    const written = new Set(found.map((value) => JSON.stringify(value)))
+    return written.size === 1 ? new DefaultSlot(plan, found[0]) : undefined
+  }
+
+  /** Whether there is a value to fill. */
+  get isUsable(): boolean {
+    if (this.#state === "new") this.#build()
+    // Needed while it is being built: it holds itself, and filling it would never end.
+    else if (this.#state === "building") this.#state = "endless"
+    return this.#state === "ready"
+  }
+
+  /** A fresh copy, itself normalised. Ask `isUsable` first. */
+  make(): unknown {
+    return cloneJson(this.#value)
+  }
+
+  #build(): void {
+    this.#state = "building"
+    try {
+      const fits = this.#plan.accepts(this.#value)
+      const filled = fits ? this.#plan.run(this.#value, new Report()) : undefined
+      // `run` may have found that this default holds itself.
+      const isEndless = (this.#state as State) === "endless"
+      this.#state = fits && !isEndless ? "ready" : "unusable"
+      if (this.#state === "ready") this.#value = filled
+    } catch (error) {
+      // Out of stack says nothing about the default.
+      this.#state = error instanceof RangeError ? "new" : "unusable"
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import type { JsonSchema } from "../json.ts"
+import { Compilation } from "./compilation.ts"
+import { DefaultSlot } from "./default-slot.ts"
+import type { Plan } from "./plan.ts"
+import { compileProbe } from "./probe.ts"
+import type { Probe } from "./probe.ts"
+import { Report } from "./report.ts"
+
+/** What can be done to a value. */
+export type NormalizeKind = "strip" | "default" | "convert"
+
+/** One thing that was done, and where. */
+export interface NormalizeChange {
+  readonly kind: NormalizeKind
+  /** A JSON pointer into the value. */
+  readonly path: string
+}
+
+export interface NormalizerOptions {
+  /** Remove properties that the schema does not mention. */
+  readonly strip: boolean
+  /** Fill the declared defaults of properties that are absent or `undefined`. */
+  readonly defaults: boolean
+  /** Change the type of values where nothing is lost by it. */
+  readonly convert: boolean
+  /** Compiles a part of `root` to a check. Called when the first value needs it. */
+  readonly check: (schema: JsonSchema | boolean, root: JsonSchema) => (value: unknown) => boolean
+}
+
+/** Brings values to a schema. */
+export interface Normalizer {
+  /**
+   * Whether a value that passed the schema's check needs nothing.
+   *
+   * False also when that cannot be told cheaply. Says nothing of values that are not valid.
+   */
+  isClean(value: unknown): boolean
+  /** Whether `isClean` can ever say yes. */
+  readonly hasProbe: boolean
+  /** Whether no valid value can ever need anything. */
+  readonly isNoop: boolean
+  /**
+   * The value with what is missing, without what is too much; the same one when nothing changes.
+   *
+   * Never throws, never changes what it was given, never makes a valid value invalid.
+   */
+  normalize(value: unknown): {
+    readonly value: unknown
+    readonly changes: readonly NormalizeChange[]
+  }
+}
+
+/** Prepares the normaliser of a schema. This is cheap: everything is built when it is first used. */
+export function compileNormalizer(schema: JsonSchema, options: NormalizerOptions): Normalizer {
+  return new SchemaNormalizer(schema, options)
+}
+
+const NO_CHANGES: readonly NormalizeChange[] = Object.freeze([])
+
+class SchemaNormalizer implements Normalizer {
+  readonly #schema: JsonSchema
+  readonly #options: NormalizerOptions
+  #compilation: Compilation | undefined
+  #default: DefaultSlot | null | undefined
+  #isNoop: boolean | undefined
+  #probe: Probe | null | undefined
+
+  constructor(schema: JsonSchema, options: NormalizerOptions) {
+    this.#schema = schema
+    this.#options = options
+  }
+
+  get isNoop(): boolean {
+    if (this.#isNoop === undefined) {
+      const { work } = this.#context
+      this.#isNoop = !work.reaches(this.#schema) && !work.hasDefault(this.#schema)
+    }
+    return this.#isNoop
+  }
+
+  get hasProbe(): boolean {
+    return this.isNoop || this.#findProbe() !== null
+  }
+
+  isClean(value: unknown): boolean {
+    const probe = this.#probe === undefined ? this.#findProbe() : this.#probe
+    if (probe === null) return false
+    try {
+      return probe(value)
+    } catch {
+      // Out of stack, a getter that throws, a check that cannot be compiled.
+      return false
+    }
+  }
+
+  normalize(value: unknown): ReturnType<Normalizer["normalize"]> {
+    try {
+      const slot = value === undefined ? this.#findDefault() : null
+      if (slot?.isUsable === true) {
+        return { value: slot.make(), changes: [{ kind: "default", path: "" }] }
+      }
+      const report = new Report()
+      const result = this.#plan.run(value, report)
+      return { value: result, changes: Object.is(result, value) ? NO_CHANGES : report.changes }
+    } catch {
+      // Data that is cyclic, too deep or that throws when it is read stays as it is.
+      return { value, changes: NO_CHANGES }
+    }
+  }
+
+  get #context(): Compilation {
+    return (this.#compilation ??= new Compilation(this.#schema, this.#options))
+  }
+
+  get #plan(): Plan {
+    return this.#context.plan([{ schema: this.#schema, fill: true }], this.#options.strip)
+  }
+
+  #findDefault(): DefaultSlot | null {
+    if (this.#default === undefined) {
+      const entries = [{ schema: this.#schema, fill: true }]
+      const slot = this.#options.defaults
+        ? DefaultSlot.for(entries, this.#plan, this.#context)
+        : undefined
+      this.#default = slot ?? null
+    }
+    return this.#default
+  }
+
+  #findProbe(): Probe | null {
+    if (this.#probe !== undefined) return this.#probe
+    if (this.isNoop) this.#probe = () => true
+    else {
+      const inner = compileProbe(this.#plan) ?? null
+      const slot = inner === null ? null : this.#findDefault()
+      this.#probe =
+        inner === null || slot === null
+          ? inner
+          : (value) => (value === undefined ? !slot.isUsable : inner(value))
+    }
+    return this.#probe
+  }
+}

@@ -1,0 +1,90 @@
+import { isPlainRecord } from "../json.ts"
+import type { JsonSchema } from "../json.ts"
+
+/** A schema as it appears inside another one. */
+export type Subschema = JsonSchema | boolean
+
+/** Keywords that say something about a value and decide nothing. */
+export const ANNOTATIONS: ReadonlySet<string> = new Set([
+  "$schema",
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "$comment",
+  "$defs",
+  "definitions",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+])
+
+/** The subschemas of a keyword that holds a list of them. */
+export function schemaList(schema: JsonSchema, keyword: string): readonly Subschema[] {
+  const list = schema[keyword]
+  return Array.isArray(list) ? list.filter(isSubschema) : []
+}
+
+/** The subschemas of a keyword that maps names to them. */
+export function schemaMap(schema: JsonSchema, keyword: string): readonly [string, Subschema][] {
+  const map = schema[keyword]
+  if (!isPlainRecord(map)) return []
+  return Object.entries(map).filter((entry): entry is [string, Subschema] => isSubschema(entry[1]))
+}
+
+/** The subschema of a keyword that holds one. */
+export function oneSchema(schema: JsonSchema, keyword: string): Subschema | undefined {
+  const value = schema[keyword]
+  return isSubschema(value) ? value : undefined
+}
+
+/** Whether undeclared keys are allowed in so many words. */
+export function opensObject(schema: JsonSchema): boolean {
+  return [schema["additionalProperties"], schema["unevaluatedProperties"]].some(
+    (rest) => rest === true || isPlainRecord(rest),
+  )
+}
+
+/**
+ * Whether a schema says which keys there are.
+ *
+ * `properties: {}` alone does not: generators write it for objects of any content.
+ */
+export function declaresKeys(schema: JsonSchema): boolean {
+  return (
+    schema["additionalProperties"] === false ||
+    schema["unevaluatedProperties"] === false ||
+    hasEntries(schema["properties"]) ||
+    hasEntries(schema["patternProperties"])
+  )
+}
+
+/** Names that a schema mentions without describing them; they count as declared. */
+export function mentionedKeys(schema: JsonSchema): string[] {
+  const names = stringsOf(schema["required"])
+  const dependent = schema["dependentRequired"]
+  if (isPlainRecord(dependent)) {
+    for (const [trigger, needed] of Object.entries(dependent)) {
+      names.push(trigger, ...stringsOf(needed))
+    }
+  }
+  if (isPlainRecord(schema["dependentSchemas"]))
+    names.push(...Object.keys(schema["dependentSchemas"]))
+  return names
+}
+
+/** The strings of a list; nothing for anything else. */
+export function stringsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : []
+}
+
+export function isSubschema(value: unknown): value is Subschema {
+  return typeof value === "boolean" || isPlainRecord(value)
+}
+
+function hasEntries(value: unknown): boolean {
+  return isPlainRecord(value) && Object.keys(value).length > 0
+}

@@ -1,0 +1,116 @@
+import { isPlainRecord } from "../json.ts"
+import type { JsonSchema } from "../json.ts"
+import type { Compilation } from "./compilation.ts"
+import { conditionsOf } from "./conditional.ts"
+import type { Choice, Conditional } from "./conditional.ts"
+import { flatten } from "./flatten.ts"
+import type { Entry, Member } from "./flatten.ts"
+import { shapeOf } from "./shape.ts"
+import type { Shape } from "./shape.ts"
+
+/** Keywords by which a schema looks at an object or array as a whole: any change may turn them. */
+const DELICATE = [
+  "not",
+  "if",
+  "minProperties",
+  "maxProperties",
+  "propertyNames",
+  "dependentRequired",
+  "dependentSchemas",
+  "dependencies",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+  "uniqueItems",
+  "contains",
+  "~refine",
+]
+
+/** Keywords under which it cannot be told from outside which keys matter. */
+const OBSCURE = ["not", "dependencies"]
+
+/**
+ * The schemas known to apply to a value, and the next question that decides on more.
+ *
+ * The answers lead from node to node; the last one, without a question, has the shape.
+ */
+export class Node {
+  readonly members: readonly Member[]
+  readonly mentioned: readonly string[]
+  readonly isDelicate: boolean
+  /** The keys that may be there are known, so that others may go. */
+  readonly isClosed: boolean
+  /** Nothing can be said about the value: it is left alone. */
+  readonly isBlind: boolean
+  readonly conditional: Conditional | undefined
+  readonly #compilation: Compilation
+  readonly #strip: boolean
+  readonly #waiting: readonly Conditional[]
+  readonly #next = new Map<Choice, Node>()
+  #shape: Shape | undefined
+
+  /** `strip` is false where a place further up knows too little to remove anything below it. */
+  constructor(
+    compilation: Compilation,
+    entries: readonly Entry[],
+    strip: boolean,
+    from?: Node,
+    choice?: Choice,
+  ) {
+    const { members, isPartial } = flatten([...(from?.members ?? []), ...entries], compilation.refs)
+    const before = new Set(from?.members.map((member) => member.schema))
+    const added = members.filter((member) => !before.has(member.schema))
+    const conditions = added.map((member) => conditionsOf(member, compilation))
+    this.#compilation = compilation
+    this.#strip = strip
+    this.members = members
+    this.mentioned = [...(from?.mentioned ?? []), ...conditions.flatMap((one) => one.mentioned)]
+    this.isBlind = isPartial || from?.isBlind === true
+    this.isClosed = from?.isClosed !== false && choice?.isOpen !== true
+    this.isDelicate =
+      from?.isDelicate === true ||
+      choice?.isDelicate === true ||
+      conditions.some((one) => one.isDelicate) ||
+      added.some((member) => isDelicate(member.schema))
+    const waiting = [
+      ...(from === undefined ? [] : from.#waiting),
+      ...conditions.flatMap((one) => one.conditionals),
+    ]
+    this.conditional = this.isBlind ? undefined : waiting[0]
+    this.#waiting = waiting.slice(1)
+  }
+
+  /** The node after an answer. */
+  after(choice: Choice): Node {
+    let next = this.#next.get(choice)
+    if (next === undefined) {
+      next = new Node(this.#compilation, choice.entries, this.#strip, this, choice)
+      this.#next.set(choice, next)
+    }
+    return next
+  }
+
+  /** The last node for a value. */
+  for(value: object): Node {
+    let node: Node = this
+    while (node.conditional !== undefined) node = node.after(node.conditional.choose(value))
+    return node
+  }
+
+  /** What an object or array that ends here looks like. */
+  get shape(): Shape {
+    return (this.#shape ??= shapeOf(this.members, this.mentioned, this.#compilation, {
+      here: this.#strip && this.isClosed && !this.members.some(({ schema }) => isObscure(schema)),
+      below: this.#strip && this.isClosed,
+    }))
+  }
+}
+
+function isObscure(schema: JsonSchema): boolean {
+  return OBSCURE.some((keyword) => Object.hasOwn(schema, keyword))
+}
+
+function isDelicate(schema: JsonSchema): boolean {
+  if (DELICATE.some((keyword) => Object.hasOwn(schema, keyword))) return true
+  const values = Array.isArray(schema["enum"]) ? schema["enum"] : []
+  return [schema["const"], ...values].some((value) => Array.isArray(value) || isPlainRecord(value))
+}

@@ -1,0 +1,132 @@
+import type { Tags } from "./conditional.ts"
+import { ARRAY, OBJECT } from "./json-type.ts"
+import type { Node } from "./node.ts"
+import type { Plan } from "./plan.ts"
+import { literal, writeArray, writeObject } from "./probe-parts.ts"
+
+/** Functions in one piece of code; beyond it the probe asks the plan. */
+const LIMIT = 500
+
+/**
+ * Writes the code of a probe: a function per plan, and one per branch of a tagged union.
+ *
+ * What is not JSON (patterns, shapes, defaults) is handed over in `refs`. Each piece of code is a list of
+ * statements that return, or empty when there is nothing to find.
+ */
+export class ProbeCode {
+  readonly refs: unknown[] = []
+  readonly #refNames = new Map<unknown, string>()
+  readonly #functions: string[] = []
+  readonly #plans = new Map<Plan, string>()
+  #names = 0
+
+  /** A name that was not used yet. */
+  name(prefix: string): string {
+    return `${prefix}${this.#names++}`
+  }
+
+  /** The name of a value of ours. */
+  ref(value: unknown): string {
+    let name = this.#refNames.get(value)
+    if (name === undefined) {
+      name = `r${this.refs.push(value) - 1}`
+      this.#refNames.set(value, name)
+    }
+    return name
+  }
+
+  /** The function for values of a plan; `undefined` when there is nothing to find. */
+  ofPlan(plan: Plan): string | undefined {
+    const known = this.#plans.get(plan)
+    if (known !== undefined) return known
+    const { types } = plan
+    if (!plan.hasWork || (types & (ARRAY | OBJECT)) === 0) return undefined
+    const name = this.name("p")
+    this.#plans.set(plan, name)
+    if (this.#plans.size > LIMIT) {
+      return this.#define(name, `return helpers.isSettled(${this.ref(plan)},v)`)
+    }
+    let code = ""
+    if ((types & ~(ARRAY | OBJECT)) !== 0) code += `if(typeof v!=="object"||v===null)return true;`
+    return this.#define(name, code + this.#containers(plan.node, plan))
+  }
+
+  /** The function for an object or array that ends at a node. */
+  ofNode(node: Node, plan: Plan): string {
+    return this.#define(this.name("n"), this.#containers(node, plan))
+  }
+
+  /** The whole of the code; evaluates to a function that asks `entry`. */
+  source(entry: string | undefined): string {
+    const refs = this.refs.map((_, index) => `const r${index}=refs[${index}];`)
+    // Keys that someone put on `Object.prototype` would be counted: then nothing is told cheaply.
+    const ask = entry === undefined ? "true" : `${entry}(v)`
+    const start = `return v=>{for(const k in empty)return false;return ${ask}}`
+    return ['"use strict";const hasOwn=Object.hasOwn;', ...refs, ...this.#functions, start].join(
+      "\n",
+    )
+  }
+
+  #define(name: string, body: string): string {
+    this.#functions.push(`function ${name}(v){${body}}`)
+    return name
+  }
+
+  #containers(node: Node, plan: Plan): string {
+    const types = plan.types & (ARRAY | OBJECT)
+    const array = types === OBJECT ? "" : this.#array(node, plan) || "return true;"
+    const object = types === ARRAY ? "" : this.#object(node, plan) || "return true;"
+    if (types === ARRAY) return array
+    return types === OBJECT ? object : `if(Array.isArray(v)){${array}}${object}`
+  }
+
+  #array(node: Node, plan: Plan): string {
+    if (node.isBlind) return ""
+    if (node.conditional === undefined) {
+      return writeArray(this, node.shape, this.#failing(node, plan, "isFixedArray"))
+    }
+    const { array } = node.conditional.dispatch
+    return array === undefined ? this.#asking(node, plan) : this.#array(node.after(array), plan)
+  }
+
+  #object(node: Node, plan: Plan): string {
+    if (node.isBlind) return ""
+    if (node.conditional === undefined) {
+      return writeObject(this, node.shape, this.#failing(node, plan, "isFixedObject"))
+    }
+    const { object } = node.conditional.dispatch
+    if (object === undefined) return this.#asking(node, plan)
+    if ("tag" in object) return this.#tagged(node, plan, object)
+    if (!("key" in object)) return this.#object(node.after(object), plan)
+    const present = this.#object(node.after(object.present), plan) || "return true;"
+    const absent = this.#object(node.after(object.absent), plan) || "return true;"
+    return `if(hasOwn(v,${literal(object.key)})){${present}}${absent}`
+  }
+
+  #tagged(node: Node, plan: Plan, { tag, choices }: Tags): string {
+    const bodies = new Map<Node, string[]>()
+    for (const [constant, choice] of choices) {
+      const next = node.after(choice)
+      const labels = bodies.get(next)
+      if (labels === undefined) bodies.set(next, [literal(constant)])
+      else labels.push(literal(constant))
+    }
+    const cases = Array.from(bodies, ([next, labels]) => {
+      const body = this.#object(next, plan)
+      const ask = body === "" ? "true" : `${this.#define(this.name("b"), body)}(v)`
+      return `${labels.map((label) => `case ${label}:`).join("")}return ${ask};`
+    })
+    return `switch(v[${literal(tag)}]){${cases.join("")}}${this.#asking(node, plan)}`
+  }
+
+  /** The decision is left to the plan, the rest to a probe of its own. */
+  #asking(node: Node, plan: Plan): string {
+    return `return helpers.decide(${this.ref(node)},${this.ref(plan)},v);`
+  }
+
+  /** What to answer when something was found: it may be in a place that is left as it is. */
+  #failing(node: Node, plan: Plan, test: string): string {
+    if (node.isDelicate) return `return helpers.isSettled(${this.ref(plan)},v);`
+    return `return helpers.${test}(v);`
+  }
+}

@@ -1,0 +1,45 @@
+import { escapeToken } from "../json.ts"
+import type { NormalizeChange, NormalizeKind } from "./index.ts"
+
+/** How many changes are named; the rest are made all the same. */
+const CAP = 100
+
+/**
+ * Collects changes while data is walked.
+ *
+ * A change starts with the path below the place that noted it; each level puts its own key in front on
+ * the way out. Data that needs nothing builds no path.
+ */
+export class Report {
+  readonly #changes: { kind: NormalizeKind; path: string }[] = []
+
+  /** How much was noted so far; a place to go `back` to. */
+  get mark(): number {
+    return this.#changes.length
+  }
+
+  get changes(): readonly NormalizeChange[] {
+    return this.#changes
+  }
+
+  note(kind: NormalizeKind, key?: string): void {
+    if (this.#changes.length < CAP) {
+      this.#changes.push({ kind, path: key === undefined ? "" : `/${escapeToken(key)}` })
+    }
+  }
+
+  /** Puts a key in front of everything noted since `mark`. */
+  under(mark: number, key: string | number): void {
+    if (this.#changes.length === mark) return
+    const prefix = typeof key === "number" ? `/${key}` : `/${escapeToken(key)}`
+    for (let index = mark; index < this.#changes.length; index++) {
+      const change = this.#changes[index]!
+      change.path = prefix + change.path
+    }
+  }
+
+  /** Forgets what was noted since `mark`. */
+  back(mark: number): void {
+    this.#changes.length = mark
+  }
+}

@@ -1,0 +1,204 @@
+import { isPlainRecord, setOwn } from "./json.ts"
+import { keywordShape } from "./keywords.ts"
+import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
+import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
+
+/** A schema, and the schemas its references name, as TypeBox compiles them. */
+export interface Prepared {
+  readonly context: Record<string, SchemaNode>
+  readonly schema: SchemaNode
+}
+
+/** A function beside the keywords, in the form TypeBox runs it. */
+interface Refinement {
+  readonly check: (value: unknown) => boolean
+  readonly error: () => string
+}
+
+/** Everything that decides about a value. The rest only costs the compiler time. */
+const DECIDING: ReadonlySet<string> = new Set([
+  ...["type", "const", "enum", "format", "pattern", "minLength", "maxLength", "multipleOf"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minItems", "maxItems"],
+  ...["uniqueItems", "minContains", "maxContains", "minProperties", "maxProperties", "required"],
+  ...["dependentRequired", "dependentSchemas", "properties", "patternProperties", "propertyNames"],
+  ...["additionalProperties", "unevaluatedProperties", "unevaluatedItems", "prefixItems", "items"],
+  ...["contains", "allOf", "anyOf", "oneOf", "not", "if", "then", "else"],
+])
+
+/**
+ * Copies an admitted schema into the form that is handed to TypeBox.
+ *
+ * - `format` is left out unless it is to be asserted: TypeBox would assert it, 2020-12 does not.
+ * - Each reference names an entry of the context, where it is found at once; TypeBox's own search walks the
+ *   whole schema for each reference and compares paths of URIs without their hosts. Only when a `$dynamicRef`
+ *   can be overridden do URIs matter at run time, and the schema is handed over with its `$id`s and anchors.
+ * - What TypeBox's `in` test gets wrong (see presence.ts) is put right by functions beside the keywords, on
+ *   just those schemas where it matters.
+ */
+export function prepareSchema(root: SchemaNode, links: Links, formats: boolean): Prepared {
+  const native = links.index.sites.some(
+    ({ node, keyword }) => keyword === "$dynamicRef" && links.dynamicName(node) !== undefined,
+  )
+  return new Preparation(links, formats, native).prepare(root)
+}
+
+class Preparation {
+  readonly #links: Links
+  readonly #formats: boolean
+  readonly #native: boolean
+  readonly #copies = new Map<object, Record<string, unknown>>()
+  readonly #keys = new Map<SchemaNode, string>()
+  readonly #pending: SchemaNode[] = []
+
+  constructor(links: Links, formats: boolean, native: boolean) {
+    this.#links = links
+    this.#formats = formats
+    this.#native = native
+  }
+
+  prepare(root: SchemaNode): Prepared {
+    const context: Record<string, SchemaNode> = {}
+    const schema = this.#copy(root)
+    for (let node = this.#pending.pop(); node !== undefined; node = this.#pending.pop()) {
+      context[this.#keys.get(node) as string] = this.#copy(node)
+    }
+    if (this.#keys.size === 0) return { context, schema }
+    // TypeBox also searches the root for each reference; this root holds nothing to search.
+    context["root"] = schema
+    return { context, schema: { $ref: "root" } }
+  }
+
+  #copy(node: SchemaNode): SchemaNode {
+    if (typeof node === "boolean") return node
+    const known = this.#copies.get(node)
+    if (known !== undefined) return known
+    const copy: Record<string, unknown> = {}
+    this.#copies.set(node, copy)
+    for (const keyword of Object.keys(node)) {
+      if (keyword === "format" && !this.#formats) continue
+      if (!this.#native && !DECIDING.has(keyword)) continue
+      setOwn(copy, keyword, this.#keyword(keyword, node[keyword]))
+    }
+    if (!this.#native) {
+      for (const keyword of ["$ref", "$dynamicRef"] as const) {
+        if (keyword in node) this.#link(copy, node, keyword)
+      }
+    }
+    moveDeceptive(copy)
+    const refinements = [...ownRefinements(node), ...this.#presence(node)]
+    if (refinements.length > 0) Object.defineProperty(copy, "~refine", { value: refinements })
+    return copy
+  }
+
+  #keyword(keyword: string, value: unknown): unknown {
+    switch (keywordShape(keyword)) {
+      case "map": {
+        const members: Record<string, unknown> = {}
+        for (const [key, member] of Object.entries(value as Record<string, SchemaNode>)) {
+          setOwn(members, key, this.#copy(member))
+        }
+        return members
+      }
+      case "list":
+        return (value as SchemaNode[]).map((member) => this.#copy(member))
+      case "single":
+      case "items":
+        return this.#copy(value as SchemaNode)
+      case "dependencies":
+      case "data":
+        return value
+    }
+  }
+
+  #link(copy: Record<string, unknown>, node: Record<string, unknown>, keyword: RefKeyword): void {
+    const target = this.#links.target(node, keyword)
+    if (target === true) return
+    let key = this.#keys.get(target)
+    if (key === undefined) {
+      key = `ref${this.#keys.size}`
+      this.#keys.set(target, key)
+      this.#pending.push(target)
+    }
+    if (!("$ref" in copy)) copy["$ref"] = key
+    else copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), { $ref: key }]
+  }
+
+  #presence(node: Record<string, unknown>): Refinement[] {
+    const { required, dependentRequired } = node
+    const found: Refinement[] = []
+    const names = Array.isArray(required) ? (required as string[]) : []
+    const strict: string[] = []
+    const tolerant: string[] = []
+    for (const name of names) {
+      const verdict = undefinedIn(node, name, this.#links)
+      if (verdict === "unnoticed" || (verdict === "refused" && isDeceptive(name))) strict.push(name)
+      else if (verdict === "allowed" && isDeceptive(name)) tolerant.push(name)
+    }
+    if (strict.length > 0) found.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
+    if (tolerant.length > 0) found.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
+    if (isPlainRecord(dependentRequired)) {
+      const rules = Object.entries(dependentRequired as Record<string, string[]>).filter(
+        ([key, keys]) => isDeceptive(key) || keys.some(isDeceptive),
+      )
+      if (rules.length > 0) {
+        found.push(
+          refinement((v) =>
+            rules.every(([key, keys]) => !hasKey(v, key) || keys.every((other) => hasKey(v, other))),
+          ),
+        )
+      }
+    }
+    return found
+  }
+}
+
+/** The functions of `Type.Refine`. */
+export function ownRefinements(node: Record<string, unknown>): readonly Refinement[] {
+  const descriptor = Object.getOwnPropertyDescriptor(node, "~refine")
+  if (descriptor === undefined || descriptor.enumerable === true) return []
+  return descriptor.value as readonly Refinement[]
+}
+
+/** Says the same by keywords that look at own properties. */
+function moveDeceptive(copy: Record<string, unknown>): void {
+  const { properties, required, dependentRequired, dependentSchemas } = copy
+  const names = Array.isArray(required) ? (required as string[]) : []
+  for (const [key, property] of takeDeceptive(properties)) {
+    const patterns = { ...(copy["patternProperties"] as object | undefined) }
+    const pattern = `^${key}$`
+    const schema = names.includes(key) ? property : { anyOf: [{ type: "undefined" }, property] }
+    const present = Object.hasOwn(patterns, pattern)
+      ? { allOf: [(patterns as Record<string, unknown>)[pattern], schema] }
+      : schema
+    copy["patternProperties"] = { ...patterns, [pattern]: present }
+  }
+  for (const [key, schema] of takeDeceptive(dependentSchemas)) {
+    const has = { required: [key] }
+    Object.defineProperty(has, "~refine", { value: [refinement((v) => hasKey(v, key))] })
+    const rule = { if: has, then: schema }
+    copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), rule]
+  }
+  for (const _ of takeDeceptive(dependentRequired, isRuleDeceptive)) continue
+}
+
+function isRuleDeceptive(key: string, keys: unknown): boolean {
+  return isDeceptive(key) || (keys as string[]).some(isDeceptive)
+}
+
+function takeDeceptive(
+  map: unknown,
+  isTaken: (key: string, value: unknown) => boolean = isDeceptive,
+): Array<[string, unknown]> {
+  if (!isPlainRecord(map)) return []
+  const taken = Object.entries(map).filter(([key, value]) => isTaken(key, value))
+  for (const [key] of taken) delete map[key]
+  return taken
+}
+
+function refinement(accepts: (value: object) => boolean): Refinement {
+  return {
+    check: (value) =>
+      typeof value !== "object" || value === null || Array.isArray(value) || accepts(value),
+    error: () => "",
+  }
+}

@@ -1,0 +1,215 @@
+import { ANY_TOKEN, type Moves } from "./dialect.ts"
+import { getOwn, isPlainRecord, isSchema, pointerTokens } from "./json.ts"
+import { eachSubschema } from "./keywords.ts"
+
+/** A schema as it lies in a tree: an object, or one of the two booleans. */
+export type SchemaNode = Record<string, unknown> | boolean
+
+/** The keywords that name another schema. */
+export type RefKeyword = "$ref" | "$dynamicRef"
+
+/** A schema with a URI of its own, in which pointers and anchors are looked up. */
+export interface Resource {
+  readonly uri: string
+  readonly root: SchemaNode
+  readonly anchors: Map<string, Record<string, unknown>>
+  readonly dynamicAnchors: Map<string, Record<string, unknown>>
+}
+
+/** A place that refers to another schema. */
+export interface RefSite {
+  readonly node: Record<string, unknown>
+  readonly keyword: RefKeyword
+  readonly resource: Resource
+}
+
+/** Where a reference leads. */
+export interface RefTarget {
+  readonly value: unknown
+  readonly resource: Resource
+  /** The object or list that holds the value, and under which key; absent for the root of a resource. */
+  readonly holder?: { readonly parent: Record<string, unknown>; readonly key: string }
+  /** The pointer as it has to be written now, when lowering moved something on the way. */
+  readonly moved?: readonly string[]
+}
+
+/** What a schema without `$id` is resolved against; relative references need a base with a path. */
+export const ROOT_URI = "json-schema:///"
+
+/** Values of these keywords are data even when they look like a schema. */
+const DATA_KEYWORDS: ReadonlySet<string> = new Set([
+  "const",
+  "enum",
+  "default",
+  "example",
+  "examples",
+])
+
+/** The resources, anchors and references of one self-contained schema. */
+export class SchemaIndex {
+  readonly resources = new Map<string, Resource>()
+  readonly resourceOf = new Map<object, Resource>()
+  readonly sites: RefSite[] = []
+
+  /** Adds a tree of schemas. Without a parent, or with an `$id`, it is a resource of its own. */
+  add(node: SchemaNode, base: string, parent?: Resource): Resource {
+    const resource = this.#enter(node, base, parent)
+    if (typeof node === "boolean" || this.resourceOf.has(node)) return resource
+    this.resourceOf.set(node, resource)
+    this.#anchors(node, resource)
+    for (const keyword of ["$ref", "$dynamicRef"] as const) {
+      if (typeof node[keyword] === "string") this.sites.push({ node, keyword, resource })
+    }
+    eachSubschema(node, (subschema) => this.add(subschema, resource.uri, resource))
+    return resource
+  }
+
+  /** Resolves a reference among the known resources. */
+  resolve(
+    text: string,
+    base: string,
+    resourceAt: (uri: string) => Resource | undefined = (uri) => this.resources.get(uri),
+    moves?: ReadonlyMap<object, Moves>,
+  ): RefTarget | undefined {
+    const { uri, fragment } = splitReference(text, base)
+    const resource = resourceAt(uri)
+    if (resource === undefined || fragment === undefined) return undefined
+    if (fragment === "") return { value: resource.root, resource }
+    const tokens = pointerTokens(fragment)
+    if (tokens !== undefined) return this.#follow(resource, tokens, moves)
+    const anchor = resource.anchors.get(fragment) ?? resource.dynamicAnchors.get(fragment)
+    return anchor === undefined ? undefined : { value: anchor, resource }
+  }
+
+  #enter(node: SchemaNode, base: string, parent: Resource | undefined): Resource {
+    const id = typeof node === "boolean" ? undefined : node["$id"]
+    if (parent !== undefined && typeof id !== "string") return parent
+    const uri = typeof id === "string" ? splitReference(id, base).uri : base
+    const resource: Resource = {
+      uri,
+      root: node,
+      anchors: new Map(),
+      dynamicAnchors: new Map(),
+    }
+    if (!this.resources.has(uri)) this.resources.set(uri, resource)
+    return resource
+  }
+
+  #anchors(node: Record<string, unknown>, resource: Resource): void {
+    const { $anchor, $dynamicAnchor } = node
+    if (typeof $anchor === "string" && !resource.anchors.has($anchor)) {
+      resource.anchors.set($anchor, node)
+    }
+    if (typeof $dynamicAnchor === "string" && !resource.dynamicAnchors.has($dynamicAnchor)) {
+      resource.dynamicAnchors.set($dynamicAnchor, node)
+    }
+  }
+
+  #follow(
+    start: Resource,
+    tokens: readonly string[],
+    moves: ReadonlyMap<object, Moves> | undefined,
+  ): RefTarget | undefined {
+    let resource = start
+    let value: unknown = start.root
+    let holder: RefTarget["holder"]
+    let moved = false
+    const path: string[] = []
+    const rest = tokens.toReversed()
+    for (let token = rest.pop(); token !== undefined; token = rest.pop()) {
+      if (typeof value !== "object" || value === null) return undefined
+      const replacement = moveOf(moves?.get(value), token)
+      if (replacement !== undefined) {
+        moved = true
+        const [first = "", ...others] = replacement
+        rest.push(...others.toReversed())
+        token = first
+      }
+      if (DATA_KEYWORDS.has(token) && this.resourceOf.has(value)) return undefined
+      holder = { parent: value as Record<string, unknown>, key: token }
+      value = getOwn(value, token)
+      path.push(token)
+      if (isPlainRecord(value)) resource = this.resourceOf.get(value) ?? resource
+    }
+    if (value === undefined || holder === undefined) return undefined
+    return { value, resource, holder, ...(moved && { moved: path }) }
+  }
+}
+
+/** The references of an admitted schema, each with the schema it leads to. */
+export class Links {
+  readonly index = new SchemaIndex()
+  readonly #targets = new Map<string, Map<object, SchemaNode>>()
+
+  constructor(root: SchemaNode) {
+    this.index.add(root, ROOT_URI)
+  }
+
+  /** The schema a `$ref` leads to, or a `$dynamicRef` as long as nobody overrides it. */
+  target(node: Record<string, unknown>, keyword: RefKeyword): SchemaNode {
+    let targets = this.#targets.get(keyword)
+    if (targets === undefined) this.#targets.set(keyword, (targets = new Map()))
+    const known = targets.get(node)
+    if (known !== undefined) return known
+    const base = this.index.resourceOf.get(node)?.uri ?? ROOT_URI
+    const found = this.index.resolve(String(node[keyword]), base)
+    const target = isSchema(found?.value) ? found.value : true
+    // Under a keyword of its own choosing a schema is known only by being referred to.
+    if (found !== undefined && typeof target !== "boolean") {
+      this.index.add(target, found.resource.uri, found.resource)
+    }
+    targets.set(node, target)
+    return target
+  }
+
+  /** The name under which a `$dynamicRef` can be overridden; `undefined` when it cannot. */
+  dynamicName(node: Record<string, unknown>): string | undefined {
+    const target = this.target(node, "$dynamicRef")
+    const name = typeof target === "boolean" ? undefined : target["$dynamicAnchor"]
+    if (typeof name !== "string" || !String(node["$dynamicRef"]).endsWith(`#${name}`)) {
+      return undefined
+    }
+    let holders = 0
+    for (const resource of this.index.resources.values()) {
+      if (resource.dynamicAnchors.has(name)) holders++
+    }
+    return holders > 1 ? name : undefined
+  }
+}
+
+/** Resolves a reference against a base and takes its fragment off; `fragment` is `undefined` if undecodable. */
+export function splitReference(
+  text: string,
+  base: string,
+): { uri: string; fragment: string | undefined } {
+  const hash = text.indexOf("#")
+  const address = hash < 0 ? text : text.slice(0, hash)
+  return {
+    uri: address === "" ? base : resolveUri(address, base),
+    fragment: hash < 0 ? "" : decode(text.slice(hash + 1)),
+  }
+}
+
+function resolveUri(address: string, base: string): string {
+  try {
+    return new URL(address, base).href
+  } catch {
+    // A URN has no path to resolve against: the name takes the place of its last part.
+    return `${base.slice(0, base.lastIndexOf(":"))}:${address}`
+  }
+}
+
+function decode(fragment: string): string | undefined {
+  try {
+    return decodeURIComponent(fragment)
+  } catch {
+    return undefined
+  }
+}
+
+function moveOf(moves: Moves | undefined, token: string): readonly string[] | undefined {
+  const own = moves?.get(token)
+  if (own !== undefined) return own
+  const any = moves?.get(ANY_TOKEN)
+  return any === undefined ? undefined : [...any, token]
+}

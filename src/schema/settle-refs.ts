@@ -1,0 +1,202 @@
+import type { Moves } from "./dialect.ts"
+import type { Report } from "./diagnostics.ts"
+import { childPointer, escapeToken, isPlainRecord, isSchema, setOwn } from "./json.ts"
+import { eachInPlace } from "./keywords.ts"
+import {
+  type RefKeyword,
+  type RefSite,
+  type RefTarget,
+  type Resource,
+  ROOT_URI,
+  SchemaIndex,
+  type SchemaNode,
+  splitReference,
+} from "./refs.ts"
+
+/** What settling references needs from the admission it is part of. */
+export interface ReferenceWork {
+  readonly report: Report
+  readonly sourcePaths: ReadonlyMap<object, string>
+  readonly moves: ReadonlyMap<object, Moves>
+  /** A lowered document by its absolute URI; `undefined` when the caller did not supply it. */
+  readonly load: (uri: string) => SchemaNode | undefined
+  /** Lowers data that a reference names as a schema. */
+  readonly lower: (data: Record<string, unknown>, path: string) => SchemaNode
+}
+
+/**
+ * Makes a lowered schema self-contained: every reference resolves inside it, or is reported and removed.
+ *
+ * The compiler takes a reference it cannot resolve for "never valid" and overflows on one that leads back
+ * to itself without looking at a smaller value, both without a word; so both are found here.
+ */
+export function settleReferences(root: Record<string, unknown>, work: ReferenceWork): void {
+  const settler = new Settler(root, work)
+  settler.settle()
+  settler.breakLoops()
+}
+
+class Settler {
+  readonly #root: Record<string, unknown>
+  readonly #work: ReferenceWork
+  readonly #index = new SchemaIndex()
+  readonly #targets = new Map<object, Array<{ keyword: RefKeyword; target: SchemaNode }>>()
+
+  constructor(root: Record<string, unknown>, work: ReferenceWork) {
+    this.#root = root
+    this.#work = work
+    this.#index.add(root, ROOT_URI)
+  }
+
+  settle(): void {
+    // Documents that are taken in bring references of their own, at the end of the same list.
+    for (let next = 0; next < this.#index.sites.length; next++) {
+      this.#settleSite(this.#index.sites[next] as RefSite)
+    }
+  }
+
+  #settleSite(site: RefSite): void {
+    const text = String(site.node[site.keyword])
+    const target = this.#index.resolve(
+      text,
+      site.resource.uri,
+      (uri) => this.#index.resources.get(uri) ?? this.#takeIn(uri),
+      this.#work.moves,
+    )
+    const schema = target === undefined ? undefined : this.#schemaAt(target)
+    if (target === undefined || schema === undefined) {
+      this.#drop(site.node, site.keyword, "unresolved-ref", unresolved(text))
+      return
+    }
+    site.node[site.keyword] = this.#rewritten(text, site.resource.uri, target.moved)
+    const list = this.#targets.get(site.node) ?? []
+    list.push({ keyword: site.keyword, target: schema })
+    this.#targets.set(site.node, list)
+  }
+
+  /** The text of a reference; new only where lowering moved its target, or a document goes by another `$id`. */
+  #rewritten(text: string, base: string, moved: readonly string[] | undefined): string {
+    const hash = text.indexOf("#")
+    let address = hash < 0 ? text : text.slice(0, hash)
+    let fragment = hash < 0 ? "" : text.slice(hash)
+    if (address !== "") {
+      const { uri } = splitReference(text, base)
+      const home = this.#index.resources.get(uri)
+      if (home !== undefined && home.uri !== uri) address = home.uri
+    }
+    if (moved !== undefined) fragment = `#${moved.map((token) => `/${encode(token)}`).join("")}`
+    return `${address}${fragment}`
+  }
+
+  /** Embeds a document of the caller under `$defs`, with its absolute URI as `$id`. */
+  #takeIn(uri: string): Resource | undefined {
+    const loaded = this.#work.load(uri)
+    if (loaded === undefined) return undefined
+    const node: Record<string, unknown> =
+      typeof loaded === "boolean" ? (loaded ? {} : { not: {} }) : loaded
+    const declared = typeof node["$id"] === "string" ? node["$id"] : ""
+    const id = URL.canParse(declared, uri) ? new URL(declared, uri).href : uri
+    const known = this.#index.resources.get(id)
+    if (known !== undefined) {
+      this.#index.resources.set(uri, known)
+      return known
+    }
+    node["$id"] = id
+    if (!isPlainRecord(this.#root["$defs"])) this.#root["$defs"] = {}
+    const defs = this.#root["$defs"] as Record<string, unknown>
+    let name = id
+    for (let copy = 2; Object.hasOwn(defs, name); copy++) name = `${id} (${copy})`
+    setOwn(defs, name, node)
+    const resource = this.#index.add(node, uri)
+    this.#index.resources.set(uri, resource)
+    return resource
+  }
+
+  /** The schema at a target; what lay under an unknown keyword becomes one by being referred to. */
+  #schemaAt(target: RefTarget): SchemaNode | undefined {
+    const { value, holder, resource } = target
+    if (!isSchema(value)) return undefined
+    if (typeof value === "boolean" || this.#index.resourceOf.has(value)) return value
+    if (holder === undefined) return undefined
+    const at = childPointer(this.#work.sourcePaths.get(holder.parent) ?? "", holder.key)
+    const lowered = this.#work.lower(value, at)
+    setOwn(holder.parent, holder.key, lowered)
+    this.#index.add(lowered, resource.uri, resource)
+    return lowered
+  }
+
+  /**
+   * Removes references that lead back to where they started while looking at the same value.
+   *
+   * A depth-first walk over the edges that stay on one value; its stack is written out because a chain of
+   * references may be as long as the schema is large.
+   */
+  breakLoops(): void {
+    const done = new Set<object>()
+    for (const start of this.#targets.keys()) {
+      if (done.has(start)) continue
+      const open = new Set<object>()
+      const stack: Array<{ node: object; edges: Edge[] }> = []
+      const enter = (node: object): void => {
+        open.add(node)
+        stack.push({ node, edges: this.#edges(node as Record<string, unknown>) })
+      }
+      enter(start)
+      for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+        const edge = frame.edges.pop()
+        if (edge === undefined) {
+          stack.pop()
+          open.delete(frame.node)
+          done.add(frame.node)
+        } else if (open.has(edge.target)) {
+          const site = frame.node as Record<string, unknown>
+          const text = String(site[edge.keyword])
+          this.#drop(site, edge.keyword, "ref-loop", looping(text))
+        } else if (!done.has(edge.target)) {
+          enter(edge.target)
+        }
+      }
+    }
+  }
+
+  #edges(node: Record<string, unknown>): Edge[] {
+    const edges: Edge[] = []
+    eachInPlace(node, (subschema, keyword) => {
+      if (typeof subschema !== "boolean") edges.push({ target: subschema, keyword })
+    })
+    for (const { keyword, target } of this.#targets.get(node) ?? []) {
+      if (typeof target !== "boolean") edges.push({ target, keyword })
+    }
+    return edges
+  }
+
+  #drop(
+    node: Record<string, unknown>,
+    keyword: string,
+    code: "unresolved-ref" | "ref-loop",
+    message: string,
+  ): void {
+    const path = this.#work.sourcePaths.get(node) ?? ""
+    this.#work.report(code, childPointer(path, keyword), message)
+    delete node[keyword]
+  }
+}
+
+interface Edge {
+  readonly target: object
+  readonly keyword: string
+}
+
+function encode(token: string): string {
+  return encodeURI(escapeToken(token)).replaceAll("#", "%23")
+}
+
+function unresolved(text: string): string {
+  return text.startsWith("#")
+    ? `Reference "${text}" leads nowhere in this schema and is ignored. Add what it names, under $defs for example.`
+    : `Reference "${text}" leads out of this schema and is ignored; nothing is fetched. Pass the document in the option "documents".`
+}
+
+function looping(text: string): string {
+  return `Reference "${text}" leads back to itself without looking at a smaller part of the value, and is ignored. Refer from inside properties or items.`
+}

@@ -1,0 +1,148 @@
+import { grown, mergeSorted } from "./arrays.ts"
+import { partsOf } from "./tokenize.ts"
+
+/**
+ * The documents of the index, numbered in the order they came; a removed one leaves its number
+ * unused until the index is packed.
+ */
+export class Documents {
+  readonly #numbers = new Map<string, number>()
+  readonly #ids: string[] = []
+  #alive: Uint8Array = new Uint8Array(64)
+  #idHashes: Uint32Array = new Uint32Array(64)
+  #nameHashes: Uint32Array = new Uint32Array(64)
+  /** Every document's terms, one after the other, and where those of each end. */
+  #terms: Uint32Array = new Uint32Array(1024)
+  #termEnds: Uint32Array = new Uint32Array(64)
+  #inIdOrder: Uint32Array = new Uint32Array(0)
+  #places: Uint32Array = new Uint32Array(0)
+
+  /** How many documents there are. */
+  get size(): number {
+    return this.#numbers.size
+  }
+
+  /** How many numbers are taken, those of removed documents included. */
+  get taken(): number {
+    return this.#ids.length
+  }
+
+  get ids(): readonly string[] {
+    return this.#ids
+  }
+
+  /** 1 for each number whose document is still there. */
+  get alive(): Uint8Array {
+    return this.#alive
+  }
+
+  get idHashes(): Uint32Array {
+    return this.#idHashes
+  }
+
+  get nameHashes(): Uint32Array {
+    return this.#nameHashes
+  }
+
+  numberOf(id: string): number | undefined {
+    return this.#numbers.get(id)
+  }
+
+  termsOf(number: number): Uint32Array {
+    const start = number === 0 ? 0 : this.#termEnds[number - 1]!
+    return this.#terms.subarray(start, this.#termEnds[number])
+  }
+
+  add(id: string, terms: ArrayLike<number>): number {
+    const name = id.slice(id.indexOf(".") + 1)
+    return this.#append(id, terms, hashParts(partsOf(id)), hashParts(partsOf(name)))
+  }
+
+  #append(id: string, terms: ArrayLike<number>, idHash: number, nameHash: number): number {
+    const number = this.#ids.length
+    const start = number === 0 ? 0 : this.#termEnds[number - 1]!
+    this.#terms = grown(this.#terms, start + terms.length)
+    this.#terms.set(terms, start)
+    this.#termEnds = grown(this.#termEnds, number + 1)
+    this.#termEnds[number] = start + terms.length
+    this.#idHashes = grown(this.#idHashes, number + 1)
+    this.#idHashes[number] = idHash
+    this.#nameHashes = grown(this.#nameHashes, number + 1)
+    this.#nameHashes[number] = nameHash
+    this.#alive = grown(this.#alive, number + 1)
+    this.#alive[number] = 1
+    this.#ids.push(id)
+    this.#numbers.set(id, number)
+    return number
+  }
+
+  remove(id: string, number: number): void {
+    this.#numbers.delete(id)
+    this.#alive[number] = 0
+  }
+
+  /** The numbers in the order of their ids, removed documents included. */
+  inIdOrder(): Uint32Array {
+    this.#sort()
+    return this.#inIdOrder
+  }
+
+  /** For each number, its place in `inIdOrder()`. */
+  places(): Uint32Array {
+    this.#sort()
+    return this.#places
+  }
+
+  /** A copy without the removed documents, and each document's number in it. */
+  packed(termNumbers: Uint32Array): { documents: Documents; numbers: Uint32Array } {
+    const documents = new Documents()
+    const numbers = new Uint32Array(this.#ids.length)
+    for (const [number, id] of this.#ids.entries()) {
+      if (this.#alive[number] === 0) continue
+      const terms = this.termsOf(number).map((term) => termNumbers[term]!)
+      const hashes = [this.#idHashes[number]!, this.#nameHashes[number]!] as const
+      numbers[number] = documents.#append(id, terms, ...hashes)
+    }
+    documents.#place(
+      this.inIdOrder()
+        .filter((number) => this.#alive[number] === 1)
+        .map((number) => numbers[number]!),
+    )
+    return { documents, numbers }
+  }
+
+  // Makes new arrays: a search that is still running keeps those it began with.
+  #sort(): void {
+    const sorted = this.#inIdOrder.length
+    if (sorted === this.#ids.length) return
+    const compare = (a: number, b: number): number => {
+      const [left, right] = [this.#ids[a]!, this.#ids[b]!]
+      return left < right ? -1 : left > right ? 1 : a - b
+    }
+    const added = Array.from({ length: this.#ids.length - sorted }, (_, i) => sorted + i)
+    this.#place(mergeSorted(this.#inIdOrder, added.sort(compare), compare))
+  }
+
+  #place(inIdOrder: Uint32Array): void {
+    this.#inIdOrder = inIdOrder
+    this.#places = new Uint32Array(this.#inIdOrder.length)
+    for (let place = 0; place < this.#inIdOrder.length; place++) {
+      this.#places[this.#inIdOrder[place]!] = place
+    }
+  }
+}
+
+/**
+ * FNV-1a over the words of a name, so that `createIssue`, `create_issue` and "create issue" agree.
+ *
+ * Only ever compared for documents that contain all the words, where a chance collision is
+ * practically excluded and would do no more than rank a full match higher.
+ */
+export function hashParts(parts: readonly string[]): number {
+  let hash = 0x811c9dc5
+  for (const part of parts) {
+    for (let i = 0; i < part.length; i++) hash = Math.imul(hash ^ part.charCodeAt(i), 0x01000193)
+    hash = Math.imul(hash ^ 0x20, 0x01000193)
+  }
+  return hash >>> 0
+}

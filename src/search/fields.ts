@@ -1,0 +1,107 @@
+import { MAX_FIELD_WORDS, readWords } from "./tokenize.ts"
+import { STOP_WORDS, stem } from "./words.ts"
+
+/** What the index knows of an operation. */
+export interface SearchDocument {
+  /** `namespace.name`; the first dot separates. */
+  readonly id: string
+  readonly title?: string | undefined
+  readonly description: string
+  readonly tags?: readonly string[] | undefined
+  readonly inputNames?: readonly string[] | undefined
+}
+
+interface Field {
+  readonly weight: number
+  /** The usual number of words: a fixed figure, so that one document never changes another's weight. */
+  readonly usual: number
+  /** How much a field longer than usual counts for less, 0 to 1. */
+  readonly slope: number
+  /** Whether a repeated word counts once: `messages.message` is a path, not an emphasis. */
+  readonly once?: true
+}
+
+const NAMESPACE: Field = { weight: 4, usual: 1, slope: 0.2, once: true }
+const NAME: Field = { weight: 6, usual: 4, slope: 0.5, once: true }
+const TITLE: Field = { weight: 4, usual: 5, slope: 0.5 }
+const TAGS: Field = { weight: 2, usual: 2, slope: 0.5, once: true }
+const INPUTS: Field = { weight: 1, usual: 8, slope: 0.6, once: true }
+const DESCRIPTION: Field = { weight: 1, usual: 20, slope: 0.6 }
+
+/** Where a word's weight is worth half of the most it can be: the `k1` of BM25. */
+const HALF_WEIGHT = 4
+
+/** A word's share in a document, from 1 to this. */
+export const MAX_IMPACT = 255
+
+/**
+ * Every word of a document with its impact, 1 to `MAX_IMPACT`: the BM25F term weight, its fields
+ * and the forms of one stem added up before they saturate.
+ */
+export function impactsOf(document: SearchDocument): Map<string, number> {
+  const weights = new Map<string, number>()
+  const dot = document.id.indexOf(".")
+  addField(weights, NAMESPACE, identifierWords([document.id.slice(0, Math.max(dot, 0))]))
+  addField(weights, NAME, identifierWords([document.id.slice(dot + 1)]))
+  addField(weights, TITLE, proseWords(document.title ?? ""))
+  addField(weights, TAGS, identifierWords(document.tags ?? []))
+  addField(weights, INPUTS, identifierWords(document.inputNames ?? []))
+  addField(weights, DESCRIPTION, proseWords(document.description))
+  return saturated(weights)
+}
+
+/** The weights of words, each with those of its other forms added, brought to the range of impacts. */
+function saturated(weights: Map<string, number>): Map<string, number> {
+  const stems: string[] = []
+  const stemWeights = new Map<string, number>()
+  for (const [word, weight] of weights) {
+    const base = stem(word)
+    stems.push(base)
+    addWeight(stemWeights, base, weight)
+  }
+  let at = 0
+  for (const word of weights.keys()) {
+    const weight = stemWeights.get(stems[at++]!)!
+    const share = weight / (weight + HALF_WEIGHT)
+    weights.set(word, Math.max(1, Math.round(share * MAX_IMPACT)))
+  }
+  return weights
+}
+
+function addField(weights: Map<string, number>, field: Field, words: readonly string[]): void {
+  const length = 1 - field.slope + (field.slope * words.length) / field.usual
+  const weight = field.weight / length
+  const counted = new Set<string>()
+  for (const word of words) {
+    const base = field.once ? stem(word) : word
+    addWeight(weights, word, field.once && counted.has(base) ? 0 : weight)
+    if (field.once) counted.add(base)
+  }
+}
+
+function addWeight(weights: Map<string, number>, word: string, weight: number): void {
+  weights.set(word, (weights.get(word) ?? 0) + weight)
+}
+
+function identifierWords(texts: readonly string[]): string[] {
+  const words: string[] = []
+  for (const text of texts) {
+    if (words.length >= MAX_FIELD_WORDS) break
+    readWords(text, true, (parts) => {
+      words.push(...parts)
+      return words.length < MAX_FIELD_WORDS
+    })
+  }
+  return words
+}
+
+function proseWords(text: string): string[] {
+  const words: string[] = []
+  readWords(text, true, (parts) => {
+    for (const part of parts) if (!STOP_WORDS.has(part)) words.push(part)
+    // "GitHub" and "OpenAPI" are looked for as one word.
+    if (parts.length === 2) words.push(parts.join(""))
+    return words.length < MAX_FIELD_WORDS
+  })
+  return words
+}

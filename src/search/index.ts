@@ -1,0 +1,159 @@
+import { Dictionary } from "./dictionary.ts"
+import { Documents, hashParts } from "./documents.ts"
+import { impactsOf, type SearchDocument } from "./fields.ts"
+import { Postings } from "./postings.ts"
+import { planQuery, queryParts } from "./query.ts"
+import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "./rank.ts"
+import { Scorer } from "./score.ts"
+
+export type { SearchDocument } from "./fields.ts"
+
+/** An answer: the whole part of `score` says what matched, the rest how well. */
+export interface SearchHit {
+  readonly id: string
+  readonly score: number
+}
+
+/** How many answers, and which may be given. */
+export interface SearchOptions {
+  /** At most this many; 20 unless told. */
+  limit?: number | undefined
+  /** Asked in rank order, until the limit is reached. */
+  accept?: ((id: string) => boolean) | undefined
+}
+
+/** What a document matches, in rising order; the whole part of its score. */
+const Tier = { SOME_WORDS: 0, ALL_WORDS: 1, NAME: 2, SPELLED_ID: 3, ID: 4 } as const
+
+const DEFAULT_LIMIT = 20
+/** Removed documents are carried along until there are this many, and more than living ones. */
+const MIN_UNUSED = 1024
+
+/**
+ * A ranked full-text index of operations that changes at any time.
+ *
+ * First the operation whose id is the query, then those whose name is, then those with all of its
+ * words, then those with some; by relevance within each, and by id where that is the same. Words
+ * count by their plural, `-ed` and `-ing` forms, as a prefix, by common synonyms of verbs, and with
+ * one typing mistake where nothing else is found, each for less than the one before.
+ */
+export class SearchIndex {
+  #dictionary = new Dictionary()
+  #documents = new Documents()
+  #postings = new Postings()
+  readonly #scorer = new Scorer()
+
+  /** How many documents there are. */
+  get size(): number {
+    return this.#documents.size
+  }
+
+  /** Whether a document with this id is there. */
+  has(id: string): boolean {
+    return this.#documents.numberOf(id) !== undefined
+  }
+
+  /** Adds a document, in place of one with the same id. */
+  add(document: SearchDocument): void {
+    const impacts = [...impactsOf(document)]
+    this.remove(document.id)
+    const terms = impacts.map(([word]) => this.#dictionary.use(word))
+    const number = this.#documents.add(document.id, terms)
+    for (const [i, [, impact]] of impacts.entries()) this.#postings.add(terms[i]!, number, impact)
+  }
+
+  /** Removes a document; `false` when there was none. */
+  remove(id: string): boolean {
+    const number = this.#documents.numberOf(id)
+    if (number === undefined) return false
+    for (const term of this.#documents.termsOf(number)) this.#dictionary.release(term)
+    this.#documents.remove(id, number)
+    const unused = this.#documents.taken - this.#documents.size
+    if (unused > MIN_UNUSED && unused > this.#documents.size) this.#pack()
+    return true
+  }
+
+  /**
+   * The best answers to a query, best first; every document by id when it is empty.
+   *
+   * Throws a `TypeError` on a query that is no string and on a limit that is no whole number.
+   */
+  search(query: string, options: SearchOptions = {}): SearchHit[] {
+    const limit = checkArguments(query, options.limit)
+    const hits: SearchHit[] = []
+    const wanted = query.trim()
+    const documents = this.#documents
+    const { ids, alive } = documents
+    const inIdOrder = documents.inIdOrder()
+    const take = (document: number, score: number): boolean => {
+      const id = ids[document]!
+      if (options.accept === undefined || options.accept(id)) hits.push({ id, score })
+      return hits.length < limit
+    }
+    if (limit === 0) return hits
+    if (wanted === "") {
+      for (const number of inIdOrder) if (alive[number] === 1 && !take(number, 0)) break
+      return hits
+    }
+    eachDescending(this.#keys(wanted), (key) => take(inIdOrder[placeOfKey(key)]!, scoreOfKey(key)))
+    return hits
+  }
+
+  /** The rank keys of everything that answers a query. */
+  #keys(query: string): Float64Array {
+    const documents = this.#documents
+    const parts = queryParts(query, (word) => this.#dictionary.find(word) !== undefined)
+    const words = planQuery(parts, this.#dictionary)
+    const spelled = hashParts(queryParts(query, () => false))
+    const places = documents.places()
+    const { idHashes, nameHashes } = documents
+    const exact = documents.numberOf(query)
+    let isExactFound = exact === undefined
+    const keys = this.#scorer.keys(
+      words,
+      documents,
+      this.#postings,
+      (number, relevance, hasAll) => {
+        let tier: number = hasAll ? Tier.ALL_WORDS : Tier.SOME_WORDS
+        if (hasAll && nameHashes[number] === spelled) tier = Tier.NAME
+        if (hasAll && idHashes[number] === spelled) tier = Tier.SPELLED_ID
+        if (number === exact) {
+          tier = Tier.ID
+          isExactFound = true
+        }
+        return rankKey(tier + relevance, places[number]!)
+      },
+    )
+    // An id without letters or digits has no words to be found by.
+    return isExactFound ? keys : Float64Array.of(...keys, rankKey(Tier.ID, places[exact!]!))
+  }
+
+  /** Numbers documents and terms anew, without those that are gone. */
+  #pack(): void {
+    const terms = this.#dictionary.packed()
+    const kept = this.#documents.packed(terms.numbers)
+    const postings = new Postings()
+    for (let term = 0; term < this.#dictionary.size; term++) {
+      if (this.#dictionary.usesOf(term) === 0) continue
+      const number = terms.numbers[term]!
+      postings.addFrom(this.#postings, term, number, this.#documents.alive, kept.numbers)
+    }
+    this.#dictionary = terms.dictionary
+    this.#documents = kept.documents
+    this.#postings = postings
+  }
+}
+
+function checkArguments(query: unknown, limit: number = DEFAULT_LIMIT): number {
+  if (typeof query !== "string") {
+    throw new TypeError(
+      `search(query) takes a string; got ${query === null ? "null" : typeof query}.`,
+    )
+  }
+  if (limit !== Infinity && (!Number.isSafeInteger(limit) || limit < 0)) {
+    throw new TypeError(
+      `search() option "limit" takes a whole number from 0 on, or Infinity for all; got ${String(limit)}.`,
+    )
+  }
+  return limit
+}

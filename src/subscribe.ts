@@ -1,0 +1,14 @@
+import type { EnvelopeStream, OperationId, OutputFor, SubscribeArguments } from "./infer.ts"
+import type { OperationRegistry } from "./registry.ts"
+
+/** `registry.subscribe` as a function. */
+export function subscribe<TOperations, const TId extends OperationId<TOperations>>(
+  registry: OperationRegistry<TOperations>,
+  id: TId,
+  ...args: SubscribeArguments<TOperations, TId>
+): EnvelopeStream<OutputFor<TOperations, TId>> {
+  if (typeof registry?.subscribe !== "function") {
+    throw new TypeError("subscribe(registry, id): registry must be an OperationRegistry.")
+  }
+  return registry.subscribe(id, ...args)
+}

@@ -1,0 +1,180 @@
+import type { TSchema } from "typebox"
+import type { OperationEnv, OperationId, OperationCall, OperationStream } from "./infer.ts"
+import type { Logger } from "./logger.ts"
+import type { ResponseEnvelope } from "./response-envelope.ts"
+
+/** What an operation does: read, change something, or give a stream. */
+export const OperationType = {
+  QUERY: "query",
+  MUTATION: "mutation",
+  SUBSCRIPTION: "subscription",
+} as const
+
+export type OperationType = (typeof OperationType)[keyof typeof OperationType]
+
+// Types only: lets `OperationType.QUERY` be written where a type is expected.
+export declare namespace OperationType {
+  type QUERY = "query"
+  type MUTATION = "mutation"
+  type SUBSCRIPTION = "subscription"
+}
+
+/** Whether a wire may reach an operation; `internal` ones do not exist for it. */
+export type Visibility = "external" | "internal"
+
+/** Who is calling. Plain data: only own properties of the stated types count. */
+export interface Identity {
+  readonly id: string
+  readonly scopes: readonly string[]
+  /** `"type:id"` to the actions allowed on it. */
+  readonly resources?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+/** What a caller must hold. Nothing required means that anyone may call. */
+export interface AccessControl {
+  /** Every one of these. */
+  readonly requiredScopes: readonly string[]
+  /** At least one of these. */
+  readonly requiredScopesAny?: readonly string[] | undefined
+  readonly resourceType?: string | undefined
+  readonly resourceAction?: string | undefined
+  /** JSON pointer into the input: the resource entry must be for that very id. */
+  readonly resourceIdPath?: string | undefined
+}
+
+/** An error that an operation declares as part of its contract. */
+export interface ErrorDefinition {
+  readonly code: string
+  readonly description: string
+  /** Describes the error's `details`. */
+  readonly schema: TSchema
+  readonly httpStatus?: number | undefined
+}
+
+/** Hints about an operation's effect, for agents and user interfaces. */
+export interface OperationAnnotations {
+  readonly readOnly?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly openWorld?: boolean | undefined
+}
+
+/** The serialisable contract of an operation. Its id is `namespace.name`. */
+export interface OperationSpec {
+  readonly name: string
+  readonly namespace: string
+  readonly version: string
+  readonly type: OperationType
+  readonly title?: string | undefined
+  readonly description: string
+  readonly tags?: readonly string[] | undefined
+  readonly inputSchema: TSchema
+  /** Describes the result's `data`, not the envelope around it. */
+  readonly outputSchema: TSchema
+  readonly errorSchemas?: readonly ErrorDefinition[] | undefined
+  readonly accessControl: AccessControl
+  readonly visibility?: Visibility | undefined
+  readonly annotations?: OperationAnnotations | undefined
+  readonly deprecated?: boolean | undefined
+  readonly examples?: readonly unknown[] | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a handler reports while it works. */
+export interface ProgressUpdate {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+/**
+ * What a handler is given beside its input. The registry makes it; nothing in it can be assigned.
+ *
+ * Everything costly (`signal`, `env`, `requestId`) is made when it is first read.
+ */
+export interface OperationContext<TOperations = RegisteredOperations> {
+  readonly requestId: string
+  readonly parentRequestId?: string | undefined
+  readonly identity?: Identity | undefined
+  /** Epoch milliseconds after which the caller no longer waits. */
+  readonly deadline?: number | undefined
+  /** Aborts when the caller leaves, the deadline passes or a parent is aborted. */
+  readonly signal: AbortSignal
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly env: OperationEnv<TOperations>
+  readonly log: Logger
+  /** Calls another operation as a child of this call. */
+  readonly call: OperationCall<TOperations>
+  /** Reads another operation's stream as a child of this call. */
+  readonly subscribe: OperationStream<TOperations>
+  progress(value: ProgressUpdate): void
+}
+
+/** What a caller may say about a call. A handler passes its own context to make a nested call. */
+export interface CallOptions {
+  readonly requestId?: string | undefined
+  readonly parentRequestId?: string | undefined
+  readonly identity?: Identity | undefined
+  /** Epoch milliseconds, instead of the registry's default; `Infinity` for none. */
+  readonly deadline?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly log?: Logger | undefined
+  /** Receives what the handler reports with `context.progress`. */
+  readonly progress?: ((value: ProgressUpdate) => void) | undefined
+}
+
+/** Runs a query or mutation. Returns a plain value, or an envelope when it knows its source. */
+export type OperationHandler<TInput = unknown, TOutput = unknown, TContext = OperationContext> = (
+  input: TInput,
+  context: TContext,
+) => TOutput | ResponseEnvelope<TOutput> | Promise<TOutput | ResponseEnvelope<TOutput>>
+
+/** Runs a subscription: an async generator function, or anything that returns an async iterable. */
+export type SubscriptionHandler<
+  TInput = unknown,
+  TOutput = unknown,
+  TContext = OperationContext,
+> = (
+  input: TInput,
+  context: TContext,
+) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
+
+/** How results that do not match their schema exactly are treated. */
+export type NormalizeMode = "strip" | "keep" | "off"
+
+/** What happens when a result fails its schema. */
+export type OutputMode = "warn" | "strict" | "off"
+
+/** What is said when an operation is registered, beside its spec; it never leaves the process. */
+export interface OperationPolicy {
+  /**
+   * Operations this one may call on the application's authority: `"audit.write"`, `"task.*"`.
+   * All other nested calls are checked against the caller.
+   */
+  readonly composes?: readonly string[] | undefined
+  readonly normalize?: NormalizeMode | undefined
+  readonly output?: OutputMode | undefined
+}
+
+/** A spec with its handler. `defineOperation` gives one whose types are known. */
+export interface IOperationDefinition<TInput = unknown, TOutput = unknown>
+  extends OperationSpec, OperationPolicy {
+  // A method's parameters compare both ways, so that `satisfies` lets handlers state their input.
+  readonly handler: {
+    handle(input: TInput, context: OperationContext): OperationResult<TOutput>
+  }["handle"]
+}
+
+type OperationResult<TOutput> =
+  | ReturnType<OperationHandler<never, TOutput>>
+  | ReturnType<SubscriptionHandler<never, TOutput>>
+
+/**
+ * Operations known to the whole program, by id. Empty here: generated declarations, or your own,
+ * add members by declaration merging, and then every registry and context is typed for them.
+ */
+// oxlint-disable-next-line typescript/no-empty-object-type -- an interface, so that it can be merged into
+export interface RegisteredOperations {}
+
+export type { OperationId }

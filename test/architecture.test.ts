@@ -1,0 +1,307 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs"
+import { posix, relative, resolve, sep } from "node:path"
+import { describe, expect, test } from "vitest"
+import { manifest, root, sourceEntries } from "./support/manifest.ts"
+import { findGlobals, findImports, type ImportReference } from "./support/source-scan.ts"
+
+type Layer =
+  | "vocabulary"
+  | "schema"
+  | "search"
+  | "engine"
+  | "mapping"
+  | "sources"
+  | "serving"
+  | "transports"
+  | "barrel"
+  | "runtime"
+  | "programs"
+  | "console"
+
+interface Row {
+  /** Files, or folders with a slash at the end, under the root of the repository. */
+  readonly files: readonly string[]
+  /** Layers it imports from, besides itself. */
+  readonly uses: readonly Layer[]
+  /** Layers or files of which only `import type` is allowed. */
+  readonly types?: readonly string[]
+  /** Packages it imports. Types of TypeBox are part of our signatures and allowed everywhere. */
+  readonly packages?: readonly string[]
+  /** Optional packages: `import type` at the top, `import()` on first use. */
+  readonly peers?: boolean
+  /** `node:*`, `process` and the like. */
+  readonly platform?: boolean
+}
+
+const VOCABULARY = ["vocabulary", "schema", "search"] as const
+const LIBRARY = [...VOCABULARY, "engine", "mapping", "sources", "serving", "transports"] as const
+
+/** The table of "Imports point inward". A new file or folder gets its place here. */
+const TABLE: Record<Layer, Row> = {
+  vocabulary: {
+    files: [
+      "src/types.ts",
+      "src/infer.ts",
+      "src/errors.ts",
+      "src/map-error.ts",
+      "src/response-envelope.ts",
+      "src/validation.ts",
+      "src/logger.ts",
+      "src/define.ts",
+      "src/codes.ts",
+      "src/wire.ts",
+      "src/spec-schemas.ts",
+      "src/envelope-schemas.ts",
+      "src/internal/",
+    ],
+    uses: VOCABULARY,
+    packages: ["typebox"],
+  },
+  schema: {
+    files: ["src/schema/"],
+    uses: [],
+    packages: ["typebox", "typebox/schema", "typebox/system"],
+  },
+  search: { files: ["src/search/"], uses: [] },
+  engine: {
+    files: [
+      "src/access.ts",
+      "src/result-pipeline.ts",
+      "src/registry.ts",
+      "src/call.ts",
+      "src/subscribe.ts",
+      "src/env.ts",
+      "src/engine/",
+    ],
+    uses: VOCABULARY,
+  },
+  mapping: {
+    files: ["src/from_schema.ts", "src/from_standard_schema.ts", "src/openapi/", "src/mcp/"],
+    uses: VOCABULARY,
+  },
+  sources: {
+    files: ["src/from_openapi.ts", "src/from_mcp.ts", "src/scanner.ts"],
+    uses: [...VOCABULARY, "mapping"],
+    types: ["engine"],
+    peers: true,
+  },
+  serving: { files: ["src/serve/"], uses: [...VOCABULARY, "engine", "mapping"], peers: true },
+  transports: {
+    files: ["src/transport/"],
+    uses: VOCABULARY,
+    types: ["src/call.ts"],
+    peers: true,
+  },
+  barrel: { files: ["src/index.ts"], uses: LIBRARY },
+  runtime: { files: ["src/node/"], uses: [...LIBRARY, "barrel"], peers: true, platform: true },
+  // Of the library, programs use what a user could import: the entries of package.json.
+  programs: { files: ["src/cli/"], uses: ["runtime"], peers: true, platform: true },
+  console: { files: ["console/"], uses: [], types: [...LIBRARY, "barrel"] },
+}
+
+const PLATFORM_GLOBALS = [
+  "process",
+  "Deno",
+  "Bun",
+  "Buffer",
+  "require",
+  "__dirname",
+  "__filename",
+] as const
+
+const LONG_FILE = 300
+
+const peers = Object.keys(manifest.peerDependencies ?? {})
+const entries = new Set(sourceEntries.values())
+const files = [...sourceFiles("src"), ...sourceFiles("console")]
+
+describe("architecture", () => {
+  test("there is something to look at", () => {
+    expect(files).not.toEqual([])
+  })
+
+  test("every file has its place in the table", () => {
+    const lost = files
+      .filter((file) => layerOf(file) === undefined)
+      .map((file) => `${file} is in no row: add it to TABLE in test/architecture.test.ts`)
+
+    expect(lost).toEqual([])
+  })
+
+  test("imports point inward", () => {
+    expect(files.flatMap((file) => importFaults(file, read(file)))).toEqual([])
+  })
+
+  test("the core uses no global of a platform", () => {
+    expect(files.flatMap((file) => globalFaults(file, read(file)))).toEqual([])
+  })
+
+  test(`a file past ${LONG_FILE} lines says why at its top`, () => {
+    expect(files.flatMap((file) => lengthFaults(file, read(file)))).toEqual([])
+  })
+})
+
+describe("the rules themselves", () => {
+  test.each([
+    ["src/registry.ts", 'import { CallError } from "./errors.ts"'],
+    ["src/registry.ts", 'import { compile } from "./schema/compile.ts"'],
+    ["src/registry.ts", 'import type { TSchema } from "typebox"'],
+    ["src/types.ts", 'import { Type } from "typebox"'],
+    ["src/schema/compile.ts", 'import { Compile } from "typebox/schema"'],
+    ["src/from_openapi.ts", 'import type { OperationRegistry } from "./registry.ts"'],
+    ["src/transport/memory.ts", 'import type { CallEvent } from "../call.ts"'],
+    ["src/transport/memory.ts", 'import type { Transport } from "./types.ts"'],
+    ["src/index.ts", 'export { OperationRegistry } from "./registry.ts"'],
+    ["src/node/index.ts", 'import { readFile } from "node:fs/promises"'],
+    ["src/cli/main.ts", 'import { OperationRegistry } from "../index.ts"'],
+    ["src/cli/main.ts", 'import { nodeFS } from "../node/fs.ts"'],
+    ["console/main.ts", 'import type { ResponseEnvelope } from "../src/index.ts"'],
+  ])("%s may say: %s", (file, source) => {
+    expect(importFaults(file, source)).toEqual([])
+  })
+
+  test.each([
+    ["src/types.ts", 'import { OperationRegistry } from "./registry.ts"', "vocabulary"],
+    ["src/types.ts", 'import { Compile } from "typebox/schema"', "typebox/schema"],
+    ["src/schema/compile.ts", 'import { CallError } from "../errors.ts"', "vocabulary"],
+    ["src/search/index.ts", 'import { Type } from "typebox"', "typebox"],
+    ["src/registry.ts", 'export { FromOpenAPI } from "./from_openapi.ts"', "sources"],
+    ["src/registry.ts", 'import { Type } from "typebox"', "typebox"],
+    ["src/registry.ts", 'await import("node:fs")', "node:fs"],
+    ["src/registry.ts", 'import { readFile } from "fs"', "fs"],
+    ["src/registry.ts", 'import { z } from "zod"', "zod"],
+    ["src/from_openapi.ts", 'import { OperationRegistry } from "./registry.ts"', "import type"],
+    ["src/transport/memory.ts", 'import { PendingRequestMap } from "../call.ts"', "import type"],
+    ["src/transport/memory.ts", 'import type { X } from "../registry.ts"', "engine"],
+    ["src/index.ts", 'export * from "./node/index.ts"', "runtime"],
+    ["src/index.ts", 'export * from "./internal/abort.ts"', "internal"],
+    ["src/registry.ts", 'import { x } from "./index.ts"', "barrel"],
+    ["src/cli/main.ts", 'import { enforceAccess } from "../access.ts"', "engine"],
+    ["src/node/fs.ts", 'import { main } from "../cli/main.ts"', "programs"],
+    ["console/main.ts", 'import { unwrap } from "../src/index.ts"', "import type"],
+    ["src/types.ts", 'import { x } from "./errors.js"', ".ts"],
+  ])("%s may not say: %s", (file, source, reason) => {
+    expect(importFaults(file, source)).toEqual([expect.stringContaining(reason)])
+  })
+
+  test("a global is found in the core and allowed in node/", () => {
+    expect(globalFaults("src/registry.ts", "\nprocess.exit()")).toEqual([
+      'src/registry.ts:2 uses "process"; take it as an option, and give the Node one in src/node/',
+    ])
+    expect(globalFaults("src/node/fs.ts", "process.cwd()")).toEqual([])
+  })
+
+  test("a long file needs its reason", () => {
+    const long = "x()\n".repeat(LONG_FILE + 1)
+
+    expect(lengthFaults("src/a.ts", long)).toHaveLength(1)
+    expect(lengthFaults("src/a.ts", `// One idea: the tokenizer.\n${long}`)).toEqual([])
+    expect(lengthFaults("src/a.ts", "x()\n".repeat(LONG_FILE))).toEqual([])
+  })
+})
+
+function importFaults(file: string, source: string): string[] {
+  const layer = layerOf(file)
+  if (layer === undefined) return []
+  return findImports(source).flatMap((reference) => {
+    const fault = importFault(file, layer, reference)
+    return fault === undefined ? [] : [`${file}:${reference.line} (${layer}) ${fault}`]
+  })
+}
+
+function importFault(file: string, layer: Layer, reference: ImportReference): string | undefined {
+  const { specifier } = reference
+  // `import(url)` of a module the user names: nothing to judge here.
+  if (specifier === undefined) return undefined
+  return specifier.startsWith(".")
+    ? relativeFault(file, layer, reference, specifier)
+    : packageFault(layer, reference, specifier)
+}
+
+function relativeFault(
+  file: string,
+  layer: Layer,
+  reference: ImportReference,
+  specifier: string,
+): string | undefined {
+  if (!/\.(ts|json)$/.test(specifier)) {
+    return `imports "${specifier}": relative imports name the file, with .ts`
+  }
+  const target = posix.join(posix.dirname(file), specifier)
+  const to = layerOf(target)
+  if (to === undefined) return `imports ${target}, which is in no row of TABLE`
+  if (layer === "barrel" && target.startsWith("src/internal/")) {
+    return `publishes ${target}: what is internal is not exported`
+  }
+  const row = TABLE[layer]
+  if (to === layer || row.uses.includes(to)) return undefined
+  if (layer === "programs" && entries.has(target)) return undefined
+  if (row.types?.some((allowed) => allowed === to || allowed === target)) {
+    return reference.typeOnly ? undefined : `imports ${target}: only with "import type"`
+  }
+  return `imports ${target} (${to}): a layer it may not know`
+}
+
+function packageFault(
+  layer: Layer,
+  reference: ImportReference,
+  specifier: string,
+): string | undefined {
+  const row = TABLE[layer]
+  if (specifier.startsWith("node:")) {
+    return row.platform
+      ? undefined
+      : `imports "${specifier}": that belongs in src/node/ or src/cli/`
+  }
+  if (specifier === "typebox" && reference.typeOnly) return undefined
+  if (row.packages?.includes(specifier)) return undefined
+  if (row.peers && peers.some((peer) => specifier === peer || specifier.startsWith(`${peer}/`))) {
+    return reference.typeOnly || reference.kind === "dynamic"
+      ? undefined
+      : `imports "${specifier}": an optional package is loaded with import() on first use`
+  }
+  return `imports the package "${specifier}", which its row does not list`
+}
+
+function globalFaults(file: string, source: string): string[] {
+  const layer = layerOf(file)
+  if (layer !== undefined && TABLE[layer].platform) return []
+  return findGlobals(source, PLATFORM_GLOBALS).map(
+    ({ name, line }) =>
+      `${file}:${line} uses "${name}"; take it as an option, and give the Node one in src/node/`,
+  )
+}
+
+function lengthFaults(file: string, source: string): string[] {
+  const lines = source.trimEnd().split("\n")
+  if (lines.length <= LONG_FILE) return []
+  const saysWhy = lines.slice(0, 10).some((line) => /^\s*(\/\/|\/?\*).*One idea/.test(line))
+  if (saysWhy) return []
+  return [
+    `${file} has ${lines.length} lines: split it, or say in a comment in its first 10 lines ` +
+      `which "One idea" it is`,
+  ]
+}
+
+function layerOf(file: string): Layer | undefined {
+  const layers = Object.keys(TABLE) as Layer[]
+  return layers.find((layer) =>
+    TABLE[layer].files.some((place) =>
+      place.endsWith("/") ? file.startsWith(place) : file === place,
+    ),
+  )
+}
+
+function sourceFiles(folder: string): string[] {
+  const path = resolve(root, folder)
+  if (!existsSync(path)) return []
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(ts|tsx|mts|js|mjs)$/.test(entry.name))
+    .map((entry) => relative(root, resolve(entry.parentPath, entry.name)).split(sep).join("/"))
+    .filter((file) => !/(^|\/)(node_modules|dist)\//.test(file))
+    .toSorted()
+}
+
+function read(file: string): string {
+  return readFileSync(resolve(root, file), "utf8")
+}

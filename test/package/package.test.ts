@@ -1,0 +1,194 @@
+import { build, type BuildResult, type Metafile } from "esbuild"
+import { existsSync, readFileSync } from "node:fs"
+import { builtinModules } from "node:module"
+import { isAbsolute, join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { EXPORTS } from "../pins/exports.ts"
+import { manifest, root } from "../support/manifest.ts"
+import { findGlobals } from "../support/source-scan.ts"
+import { BUILD_TIMEOUT, buildPackage, run, type BuiltPackage } from "./build.ts"
+
+/** Entries that run on any platform. */
+const NEUTRAL = [".", "./from-standard-schema"]
+
+interface LockedPackage {
+  readonly optionalDependencies?: Readonly<Record<string, string>>
+}
+
+let built: BuiltPackage
+beforeAll(async () => {
+  built = await buildPackage()
+}, BUILD_TIMEOUT)
+afterAll(() => built?.[Symbol.asyncDispose]())
+
+const specifier = (entry: string): string => `${manifest.name}${entry.slice(1)}`
+
+describe("the packed files", () => {
+  test("are the build, the manifest, the licences and the two pages", () => {
+    const others = built.files.filter(
+      (file) => !/^(dist\/.+\.(js|d\.ts)(\.map)?|dist\/console\/.+)$/.test(file),
+    )
+
+    expect(others).toEqual([
+      "CHANGELOG.md",
+      "LICENSE-APACHE",
+      "LICENSE-MIT",
+      "README.md",
+      "package.json",
+    ])
+  })
+
+  test("hold every entry and program of package.json, with the types", () => {
+    const targets = [...Object.values(manifest.exports), ...Object.values(manifest.bin ?? {})]
+    const code = targets.filter((target) => target.endsWith(".js"))
+    const types = code.map((target) => target.replace(/\.js$/, ".d.ts"))
+
+    expect(built.files).toEqual(
+      expect.arrayContaining([...targets, ...types].map((target) => target.replace(/^\.\//, ""))),
+    )
+  })
+
+  test("say nothing about where they were built", () => {
+    const maps = built.files.filter((file) => file.endsWith(".map"))
+    expect(maps).not.toEqual([])
+
+    for (const file of maps) {
+      const map = JSON.parse(read(file)) as { sourceRoot?: string; sources: string[] }
+      const places = [map.sourceRoot ?? "", ...map.sources]
+      expect(places.filter((place) => isAbsolute(place) || place.includes(":"))).toEqual([])
+    }
+    expect(built.files.filter((file) => read(file).includes(root))).toEqual([])
+  })
+})
+
+describe("an application", { timeout: BUILD_TIMEOUT }, () => {
+  test.each(Object.keys(EXPORTS))("imports %s and finds the pinned names", async (entry) => {
+    const names = await run(
+      "node",
+      [
+        "--input-type=module",
+        "-e",
+        `const m = await import("${specifier(entry)}"); console.log(JSON.stringify(Object.keys(m)))`,
+      ],
+      built.app,
+    )
+
+    expect(JSON.parse(names)).toEqual(EXPORTS[entry])
+  })
+
+  test.each(Object.keys(EXPORTS))("may require() %s", async (entry) => {
+    const names = await run(
+      "node",
+      ["-e", `console.log(JSON.stringify(Object.keys(require("${specifier(entry)}")).sort()))`],
+      built.app,
+    )
+
+    expect(JSON.parse(names)).toEqual(EXPORTS[entry])
+  })
+
+  test.each(NEUTRAL)("loads %s where the globals of Node are missing", async (entry) => {
+    const script = [
+      "const { log } = console",
+      'for (const name of ["process", "Buffer", "setImmediate", "global"]) delete globalThis[name]',
+      `const module = await import("${specifier(entry)}")`,
+      "log(Object.keys(module).length)",
+    ].join("\n")
+
+    const count = await run("node", ["--input-type=module", "-e", script], built.app)
+
+    expect(Number(count)).toBe(EXPORTS[entry]?.length)
+  })
+})
+
+describe.each(NEUTRAL)("the import graph of %s", (entry) => {
+  let bundle: BuildResult<{ metafile: true }>
+  beforeAll(async () => {
+    bundle = await bundleGraph(entry)
+  })
+
+  test("imports no Node builtin and no package that is not a dependency", () => {
+    expect(externalImports(bundle.metafile)).toEqual([])
+  })
+
+  test("uses no global of a platform", () => {
+    const uses = Object.keys(bundle.metafile.inputs)
+      .filter((file) => file.includes(manifest.name))
+      .flatMap((file) =>
+        findGlobals(readFileSync(resolve(built.app, file), "utf8"), [
+          "process",
+          "Buffer",
+          "Deno",
+          "Bun",
+          "require",
+          "__dirname",
+          "__filename",
+        ]).map((use) => `${file}:${use.line} ${use.name}`),
+      )
+
+    expect(uses).toEqual([])
+  })
+
+  test("can be bundled for a browser", () => {
+    expect(bundle.errors).toEqual([])
+    expect(bundle.warnings).toEqual([])
+  })
+})
+
+describe("the lockfile", () => {
+  const lockfile = readFileSync(resolve(root, "package-lock.json"), "utf8")
+
+  test("names no registry host, so that it works with any", () => {
+    expect(lockfile.match(/"resolved": "(?!file:)[^"]*"/g) ?? []).toEqual([])
+  })
+
+  // npm leaves out an optional package that it could not fetch, and then `npm ci` refuses the file.
+  test("lists the optional packages of every platform", () => {
+    const { packages } = JSON.parse(lockfile) as { packages: Record<string, LockedPackage> }
+    const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+      Object.keys(optionalDependencies).filter(
+        (name) =>
+          !(`${path}/node_modules/${name}` in packages || `node_modules/${name}` in packages),
+      ),
+    )
+
+    expect(missing).toEqual([])
+  })
+
+  test("is not contradicted by an .npmrc", () => {
+    const npmrc = resolve(root, ".npmrc")
+
+    expect(existsSync(npmrc) ? readFileSync(npmrc, "utf8") : "").not.toMatch(/registry/)
+  })
+})
+
+/** Follows every static and dynamic import, into the dependencies too; optional packages stay outside. */
+function bundleGraph(entry: string): Promise<BuildResult<{ metafile: true }>> {
+  return build({
+    stdin: { contents: `export * from "${specifier(entry)}"`, resolveDir: built.app },
+    absWorkingDir: built.app,
+    bundle: true,
+    platform: "neutral",
+    format: "esm",
+    outdir: "out",
+    splitting: true,
+    write: false,
+    metafile: true,
+    logLevel: "silent",
+    external: ["node:*", ...builtinModules, ...Object.keys(manifest.peerDependencies ?? {})],
+  })
+}
+
+function externalImports(metafile: Metafile): string[] {
+  const peers = Object.keys(manifest.peerDependencies ?? {})
+  return Object.entries(metafile.inputs).flatMap(([file, input]) =>
+    input.imports
+      .filter(
+        (reference) => reference.external && !peers.some((peer) => reference.path.startsWith(peer)),
+      )
+      .map((reference) => `${file} imports "${reference.path}"`),
+  )
+}
+
+function read(file: string): string {
+  return readFileSync(join(built.installed, file), "utf8")
+}

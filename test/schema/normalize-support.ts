@@ -1,0 +1,65 @@
+import { Compile } from "typebox/schema"
+import { deepFreeze } from "../../src/schema/json.ts"
+import type { JsonSchema } from "../../src/schema/json.ts"
+import { compileNormalizer } from "../../src/schema/normalize/index.ts"
+import type { Normalizer, NormalizerOptions } from "../../src/schema/normalize/index.ts"
+
+export type Changes = Partial<Omit<NormalizerOptions, "check">>
+
+/** A normaliser that does everything, unless told otherwise. */
+export function normalizerOf(schema: JsonSchema, options: Changes = {}): Normalizer {
+  deepFreeze(schema)
+  return compileNormalizer(schema, {
+    strip: true,
+    defaults: true,
+    convert: true,
+    ...options,
+    check: checkOf,
+  })
+}
+
+/** What becomes of a value; the value itself is frozen, so that a change to it throws. */
+export function normalize(schema: JsonSchema, value: unknown, options?: Changes): unknown {
+  deepFreeze(value)
+  return normalizerOf(schema, options).normalize(value).value
+}
+
+/** Kinds and paths of what was done to a value. */
+export function changesOf(schema: JsonSchema, value: unknown, options?: Changes): string[] {
+  const { changes } = normalizerOf(schema, options).normalize(value)
+  return changes.map(({ kind, path }) => `${kind} ${path}`)
+}
+
+/** A check of a part of `root`, in which references mean what they mean in the whole. */
+export function checkOf(
+  schema: JsonSchema | boolean,
+  root: JsonSchema,
+): (value: unknown) => boolean {
+  if (typeof schema === "boolean") return () => schema
+  if (schema === root) {
+    const whole = Compile(root)
+    return (value) => whole.Check(value)
+  }
+  const pointer = pointerTo(root, schema, new Set())
+  if (pointer === undefined) throw new Error("Not a part of this schema.")
+  const id = typeof root["$id"] === "string" ? root["$id"].split("#")[0]! : "urn:root"
+  const path = pointer.map((token) =>
+    encodeURIComponent(token.replaceAll("~", "~0").replaceAll("/", "~1")),
+  )
+  const part = Compile({
+    $defs: { root: { ...root, $id: id } },
+    $ref: `${id}#${path.map((token) => `/${token}`).join("")}`,
+  })
+  return (value) => part.Check(value)
+}
+
+function pointerTo(from: unknown, wanted: object, seen: Set<object>): string[] | undefined {
+  if (from === wanted) return []
+  if (typeof from !== "object" || from === null || seen.has(from)) return undefined
+  seen.add(from)
+  for (const [key, child] of Object.entries(from)) {
+    const rest = pointerTo(child, wanted, seen)
+    if (rest !== undefined) return [key, ...rest]
+  }
+  return undefined
+}
