@@ -56,7 +56,8 @@ function standardJsonSchema(schema: unknown): unknown {
 
 function standardOf(schema: unknown): Record<string, unknown> | undefined {
   // ArkType's schemas are functions.
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null) return undefined
+  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
+    return undefined
   try {
     const standard: unknown = (schema as Record<string, unknown>)["~standard"]
     return typeof standard === "object" && standard !== null

@@ -48,6 +48,7 @@ export type { AnyOperation, HandlerOf, Operation } from "./define.ts"
 
 export { createRegistry, OperationRegistry } from "./registry.ts"
 export type {
+  AnyRegistry,
   RegisteredOperation,
   RegisterOptions,
   RegistryChange,

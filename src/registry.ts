@@ -49,6 +49,22 @@ export interface TrustedCalls<TOperations> {
   ): EnvelopeStream<OutputFor<TOperations, TId>>
 }
 
+/** Any registry, whatever it is typed for: what code takes that works with all of them. */
+export interface AnyRegistry {
+  execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope>
+  subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream
+  get(id: string): RegisteredOperation | undefined
+  getSpec(id: string): OperationSpec | undefined
+  has(id: string): boolean
+  list(): RegisteredOperation[]
+  getAllSpecs(): OperationSpec[]
+  search(query: string, options?: SearchOptions): SearchResult[]
+  onChange(listener: (change: RegistryChange) => void): () => void
+  registerAll(operations: readonly AnyOperation[], options?: RegisterOptions): unknown
+  unregister(id: string): boolean
+  close(): Promise<void>
+}
+
 /** What the registry hands out for an id. */
 export type RegisteredOperation = OperationSpec & { readonly handler?: AnyHandler }
 
@@ -92,6 +108,20 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
       TErrors,
       OperationContext<TOperations>
     >,
+    options?: RegisterOptions,
+  ): OperationRegistry<
+    With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
+  >
+  // A definition made elsewhere does not know this registry: its context is the general one.
+  register<
+    const TNamespace extends string,
+    const TName extends string,
+    const TType extends OperationType,
+    const TInput extends TSchema,
+    const TOutput extends TSchema,
+    const TErrors extends readonly ErrorDefinition[] = readonly [],
+  >(
+    operation: Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>,
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>

@@ -47,6 +47,7 @@ const TABLE: Record<Layer, Row> = {
       "src/response-envelope.ts",
       "src/validation.ts",
       "src/logger.ts",
+      "src/platform.ts",
       "src/define.ts",
       "src/codes.ts",
       "src/wire.ts",
@@ -80,7 +81,7 @@ const TABLE: Record<Layer, Row> = {
     uses: VOCABULARY,
   },
   sources: {
-    files: ["src/from_openapi.ts", "src/from_mcp.ts", "src/scanner.ts"],
+    files: ["src/from_openapi.ts", "src/from_mcp.ts", "src/scanner.ts", "src/scan/"],
     uses: [...VOCABULARY, "mapping"],
     types: ["engine"],
     peers: true,

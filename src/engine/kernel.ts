@@ -138,7 +138,10 @@ export class Kernel implements PipelineHost, EnvDirectory {
   /** Refuses a call whose time or caller is gone already. */
   begin(call: Invocation): void {
     const { options, parent } = call
-    if (options?.deadline !== undefined) call.deadline = options.deadline
+    if (options?.deadline !== undefined) {
+      // The infinite past is only "long ago": it must not read as "not set".
+      call.deadline = Math.max(options.deadline, -Number.MAX_VALUE)
+    }
     if (parent !== undefined) call.deadline = Math.min(call.due(), parent.due())
     const signal = options?.signal
     if (signal?.aborted === true) {

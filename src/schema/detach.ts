@@ -1,6 +1,6 @@
 import { listed } from "./describe.ts"
 import type { Report } from "./diagnostics.ts"
-import { childPointer, setOwn } from "./json.ts"
+import { childPointer, isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 
 /** Bounds of one admission; `nodes` counts down over the schema and all documents it takes in. */
@@ -8,6 +8,9 @@ export interface Budget {
   readonly depth: number
   nodes: number
 }
+
+/** Copies one member of an object (with its key) or of a list. */
+type Copy = (value: unknown, depth: number, key: string | undefined) => unknown
 
 /** Stands for "nothing usable here": the caller leaves the keyword, or the member, out. */
 const DROPPED: unique symbol = Symbol("dropped")
@@ -25,52 +28,65 @@ export function detachSchema(
   budget: Budget,
   report: Report,
 ): unknown {
-  return new Detacher(budget, report).schema(source, path, 0)
+  return new Detacher(path, budget, report).schema(source, 0)
 }
 
 class Detacher {
+  readonly #start: string
   readonly #budget: Budget
   readonly #report: Report
   readonly #ancestors = new Set<object>()
+  /** Keys on the way to the place being copied; they become a pointer only when there is something to report. */
+  readonly #trail: Array<string | number> = []
 
-  constructor(budget: Budget, report: Report) {
+  constructor(start: string, budget: Budget, report: Report) {
+    this.#start = start
     this.#budget = budget
     this.#report = report
   }
 
-  schema(value: unknown, path: string, depth: number): unknown {
-    if (typeof value !== "object" || value === null || Array.isArray(value)) {
-      return this.#open(this.#data(value, path, depth))
-    }
-    return this.#open(this.#object(value, path, depth, (k, v, p) => this.#keyword(k, v, p, depth)))
+  schema(value: unknown, depth: number): unknown {
+    const copied =
+      typeof value !== "object" || value === null || Array.isArray(value)
+        ? this.#data(value, depth)
+        : this.#object(value, depth, this.#keyword)
+    // At the place of a schema, nothing usable means "anything".
+    return copied === DROPPED ? true : copied
   }
 
-  #keyword(keyword: string, value: unknown, path: string, depth: number): unknown {
-    const schemaAt = (member: unknown, at: string): unknown => this.schema(member, at, depth + 2)
-    switch (keywordShape(keyword)) {
+  readonly #keyword: Copy = (value, depth, keyword) => {
+    switch (keywordShape(keyword as string)) {
       case "single":
-        return this.schema(value, path, depth + 1)
+        return this.schema(value, depth)
       case "items":
-        if (Array.isArray(value)) return this.#array(value, path, depth + 1, schemaAt)
-        return this.schema(value, path, depth + 1)
+        return Array.isArray(value)
+          ? this.#array(value, depth, this.#schema)
+          : this.schema(value, depth)
       case "list":
-        if (!Array.isArray(value)) break
-        return this.#array(value, path, depth + 1, schemaAt)
+        return Array.isArray(value)
+          ? this.#array(value, depth, this.#schema)
+          : this.#data(value, depth)
       case "map":
-        if (typeof value !== "object" || value === null || Array.isArray(value)) break
-        return this.#object(value, path, depth + 1, (_, member, at) => schemaAt(member, at))
+        return isPlainRecord(value)
+          ? this.#object(value, depth, this.#schema)
+          : this.#data(value, depth)
       case "dependencies":
-        if (typeof value !== "object" || value === null || Array.isArray(value)) break
-        return this.#object(value, path, depth + 1, (_, member, at) =>
-          Array.isArray(member) ? this.#data(member, at, depth + 2) : schemaAt(member, at),
-        )
+        return isPlainRecord(value)
+          ? this.#object(value, depth, this.#mixed)
+          : this.#data(value, depth)
       case "data":
-        if (keyword === "pattern") return this.#pattern(value, path, depth)
+        return keyword === "pattern" ? this.#pattern(value, depth) : this.#data(value, depth)
     }
-    return this.#data(value, path, depth + 1)
   }
 
-  #data(value: unknown, path: string, depth: number): unknown {
+  readonly #schema: Copy = (value, depth) => this.schema(value, depth)
+
+  readonly #mixed: Copy = (value, depth) =>
+    Array.isArray(value) ? this.#data(value, depth) : this.schema(value, depth)
+
+  readonly #plain: Copy = (value, depth) => this.#data(value, depth)
+
+  #data(value: unknown, depth: number): unknown {
     switch (typeof value) {
       case "string":
       case "boolean":
@@ -78,7 +94,7 @@ class Detacher {
         return value
       case "number":
         if (Number.isFinite(value)) return value
-        return this.#refuse(path, `${value} is not a JSON number`)
+        return this.#refuse(`${value} is not a JSON number`)
       case "object":
         break
       default:
@@ -86,92 +102,79 @@ class Detacher {
         return DROPPED
     }
     if (value === null) return null
-    if (Array.isArray(value)) {
-      return this.#array(value, path, depth, (member, at) => this.#data(member, at, depth + 1))
-    }
-    return this.#object(value, path, depth, (_, member, at) => this.#data(member, at, depth + 1))
+    if (Array.isArray(value)) return this.#array(value, depth, this.#plain)
+    return this.#object(value, depth, this.#plain)
   }
 
-  #object(
-    source: object,
-    path: string,
-    depth: number,
-    copy: (key: string, value: unknown, path: string) => unknown,
-  ): unknown {
-    if (!this.#enter(source, path, depth)) return DROPPED
-    let keys: string[]
-    let kind: string
-    try {
-      kind = Object.prototype.toString.call(source)
-      keys = Object.keys(source)
-    } catch {
-      this.#ancestors.delete(source)
-      return this.#refuse(path, "the object cannot be read")
-    }
-    if (kind !== "[object Object]" && kind !== "[object Module]") {
-      this.#ancestors.delete(source)
-      return this.#refuse(path, `a ${kind.slice(8, -1)} object has no JSON form`)
-    }
+  #object(source: object, depth: number, copy: Copy): unknown {
+    if (!this.#enter(source, depth)) return DROPPED
+    const keys = this.#keys(source)
     const target: Record<string, unknown> = {}
-    for (const key of keys) {
-      const at = childPointer(path, key)
-      if (!this.#spend(at)) break
-      const value = this.#read(source, key, at)
-      const copied = value === DROPPED ? DROPPED : copy(key, value, at)
+    for (const key of keys ?? []) {
+      this.#trail.push(key)
+      const value = this.#spend() ? this.#read(source, key) : DROPPED
+      const copied = value === DROPPED ? DROPPED : copy(value, depth + 1, key)
       if (copied !== DROPPED) setOwn(target, key, copied)
+      this.#trail.pop()
     }
     keepRefinements(source, target)
     this.#ancestors.delete(source)
-    return target
+    return keys === undefined ? DROPPED : target
   }
 
-  #array(
-    source: unknown[],
-    path: string,
-    depth: number,
-    copy: (value: unknown, path: string) => unknown,
-  ): unknown {
-    if (!this.#enter(source, path, depth)) return DROPPED
+  #keys(source: object): string[] | undefined {
+    try {
+      const kind = Object.prototype.toString.call(source)
+      if (kind === "[object Object]" || kind === "[object Module]") return Object.keys(source)
+      this.#refuse(`a ${kind.slice(8, -1)} object has no JSON form`)
+    } catch {
+      this.#refuse("the object cannot be read")
+    }
+    return undefined
+  }
+
+  #array(source: unknown[], depth: number, copy: Copy): unknown {
+    if (!this.#enter(source, depth)) return DROPPED
     const target: unknown[] = []
-    const length = this.#read(source, "length", path)
+    const length = this.#read(source, "length")
     for (let index = 0; typeof length === "number" && index < length; index++) {
-      const at = childPointer(path, index)
-      if (!this.#spend(at)) break
-      const value = this.#read(source, String(index), at)
-      // Leaving out a key is what JSON does; leaving out a list member changes the list.
-      if (value === DROPPED) continue
-      if (value === undefined || typeof value === "function" || typeof value === "symbol") {
-        this.#refuse(at, `${typeof value} has no JSON form`)
-        continue
-      }
-      const copied = copy(value, at)
+      if (this.#budget.nodes < 0) break
+      this.#trail.push(index)
+      const value = this.#spend() ? this.#read(source, String(index)) : DROPPED
+      const copied = value === DROPPED ? DROPPED : this.#member(value, depth + 1, copy)
       if (copied !== DROPPED) target.push(copied)
+      this.#trail.pop()
     }
     this.#ancestors.delete(source)
     return target
   }
 
-  /** TypeBox accepts a `RegExp`; JSON knows its source only. */
-  #pattern(value: unknown, path: string, depth: number): unknown {
-    if (!(value instanceof RegExp)) return this.#data(value, path, depth + 1)
-    const extra = [...value.flags].filter((flag) => !"dguy".includes(flag))
-    if (extra.length === 0) return value.source
-    return this.#refuse(
-      path,
-      `a pattern has no flags in JSON Schema, and this one has ${listed(extra)}`,
-    )
+  #member(value: unknown, depth: number, copy: Copy): unknown {
+    // Leaving out a key is what JSON does; leaving out a list member changes the list.
+    if (value === undefined || typeof value === "function" || typeof value === "symbol") {
+      return this.#refuse(`${typeof value} has no JSON form`)
+    }
+    return copy(value, depth, undefined)
   }
 
-  #enter(source: object, path: string, depth: number): boolean {
+  /** TypeBox accepts a `RegExp`; JSON knows its source only. */
+  #pattern(value: unknown, depth: number): unknown {
+    if (!(value instanceof RegExp)) return this.#data(value, depth)
+    const extra = [...value.flags].filter((flag) => !"dguy".includes(flag))
+    if (extra.length === 0) return value.source
+    return this.#refuse(`a pattern has no flags in JSON Schema, and this one has ${listed(extra)}`)
+  }
+
+  #enter(source: object, depth: number): boolean {
     if (this.#budget.nodes < 0) return false
     if (this.#ancestors.has(source)) {
-      this.#refuse(path, "the object contains itself (write recursion as a $ref)")
+      this.#refuse("the object contains itself (write recursion as a $ref)")
       return false
     }
     if (depth > this.#budget.depth) {
       this.#report(
         "too-deep",
-        path,
+        this.#path(),
         `The schema is nested deeper than ${this.#budget.depth} levels; what lies deeper accepts anything. Move inner parts to $defs.`,
       )
       return false
@@ -180,33 +183,32 @@ class Detacher {
     return true
   }
 
-  #spend(path: string): boolean {
+  #spend(): boolean {
     if (this.#budget.nodes < 0) return false
     if (--this.#budget.nodes >= 0) return true
     this.#report(
       "too-large",
-      path,
+      this.#path(),
       "The schema is larger than its limit of nodes; from here on it accepts anything. Pass only the parts that are used, or raise limits.nodes.",
     )
     return false
   }
 
-  #read(source: object, key: string, path: string): unknown {
+  #read(source: object, key: string): unknown {
     try {
       return (source as Record<string, unknown>)[key]
     } catch {
-      return this.#refuse(path, "the property cannot be read")
+      return this.#refuse("the property cannot be read")
     }
   }
 
-  #refuse(path: string, why: string): typeof DROPPED {
-    this.#report("not-json", path, `Left out, so that anything is accepted here: ${why}.`)
+  #refuse(why: string): typeof DROPPED {
+    this.#report("not-json", this.#path(), `Left out, so that anything is accepted here: ${why}.`)
     return DROPPED
   }
 
-  /** At the place of a schema, nothing usable means "anything". */
-  #open(copied: unknown): unknown {
-    return copied === DROPPED ? true : copied
+  #path(): string {
+    return this.#trail.reduce<string>(childPointer, this.#start)
   }
 }
 

@@ -4,13 +4,7 @@ import { eachSubschema } from "./keywords.ts"
 import { lintSchema } from "./lint.ts"
 
 /** The dialects that are read; all of them come out as 2020-12. */
-export type Dialect =
-  | "2020-12"
-  | "2019-09"
-  | "draft-07"
-  | "draft-06"
-  | "draft-04"
-  | "openapi-3.0"
+export type Dialect = "2020-12" | "2019-09" | "draft-07" | "draft-06" | "draft-04" | "openapi-3.0"
 
 /** How lowering moved the parts of one schema: first token of an old pointer to the tokens now in its place. */
 export type Moves = ReadonlyMap<string, readonly string[]>
@@ -50,7 +44,9 @@ export const ANY_TOKEN = "*"
 export function dialectOf(schema: unknown, fallback: Dialect): Dialect {
   const uri = isPlainRecord(schema) ? getOwn(schema, "$schema") : undefined
   if (typeof uri !== "string") return fallback
-  const match = /^https?:\/\/json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(uri)
+  const match = /^https?:\/\/json-schema\.org\/(?:draft\/)?(draft-0[467]|2019-09|2020-12)\//.exec(
+    uri,
+  )
   return (match?.[1] as Dialect | undefined) ?? fallback
 }
 
@@ -167,6 +163,7 @@ function lowerAnchors(node: Record<string, unknown>): void {
 
 /** `$recursiveRef` and `$recursiveAnchor` of 2019-09 are the dynamic reference of one fixed name. */
 function lowerRecursion(node: Record<string, unknown>, recursive: boolean): void {
+  if (!("$recursiveAnchor" in node) && !("$recursiveRef" in node)) return
   if (node["$recursiveAnchor"] === true && !("$dynamicAnchor" in node)) {
     node["$dynamicAnchor"] = RECURSIVE
   }

@@ -24,60 +24,54 @@ export interface SchemaEngine {
 
 /** TypeBox's compiler, made safe for values and environments of all kinds. */
 export const typeboxEngine: SchemaEngine = {
-  compile: (schema, options) => new TypeboxValidator(schema, options?.formats ?? false),
+  compile: (schema, options) => validator(schema, options?.formats ?? false),
 }
 
 type Test = (value: unknown) => boolean
 
-class TypeboxValidator implements SchemaValidator {
-  readonly #schema: JsonSchema
-  readonly #formats: boolean
-  #links: Links | undefined
-  /** Compiles on first use, then is what was compiled. */
-  #test: Test = (value) => {
-    this.#test = this.#compile()
-    return this.#test(value)
+/** Compiles on first use. Closures, because the fields of a class cost a third of a small check. */
+function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
+  let links: Links | undefined
+  let test: Test = (value) => {
+    test = compile(schema, formats)
+    return test(value)
   }
-
-  constructor(schema: JsonSchema, formats: boolean) {
-    this.#schema = schema
-    this.#formats = formats
+  return {
+    check(value) {
+      // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: no match, and nobody's crash.
+      try {
+        return test(value)
+      } catch {
+        return false
+      }
+    },
+    errors(value, max = 100) {
+      try {
+        if (test(value)) return []
+        links ??= new Links(schema as SchemaNode)
+        const issues = explain(schema, links, value, Math.max(1, max), formats)
+        if (issues.length > 0) return issues
+        return [{ path: "", keyword: "schema", message: "does not match the schema" }]
+      } catch (thrown) {
+        return [failure(thrown)]
+      }
+    },
   }
+}
 
-  check(value: unknown): boolean {
-    // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: no match, and nobody's crash.
-    try {
-      return this.#test(value)
-    } catch {
-      return false
-    }
-  }
-
-  errors(value: unknown, max = 100): SchemaIssue[] {
-    try {
-      if (this.#test(value)) return []
-      const links = (this.#links ??= new Links(this.#schema as SchemaNode))
-      const issues = explain(this.#schema, links, value, Math.max(1, max), this.#formats)
-      if (issues.length > 0) return issues
-      return [{ path: "", keyword: "schema", message: "does not match the schema" }]
-    } catch (thrown) {
-      return [failure(thrown)]
-    }
-  }
-
-  #compile(): Test {
-    const links = new Links(this.#schema as SchemaNode)
-    const { context, schema } = prepareSchema(this.#schema as SchemaNode, links, this.#formats)
-    // A validator that TypeBox cannot accelerate keeps state between calls and then accepts what it must not.
-    const stateless: Test = (value) => Check(context, schema as object, value)
-    if (!Environment.CanEvaluate()) return stateless
-    try {
-      const compiled = Build(context, schema as object).Evaluate()
-      return (value) => compiled.Check(value)
-    } catch {
-      // A schema too deep for the code generator's recursion, or its code too large for the host.
-      return stateless
-    }
+function compile(schema: JsonSchema, formats: boolean): Test {
+  const links = new Links(schema as SchemaNode)
+  const prepared = prepareSchema(schema as SchemaNode, links, formats)
+  const root = prepared.schema as object
+  // A validator that TypeBox cannot accelerate keeps state between calls and then accepts what it must not.
+  const stateless: Test = (value) => Check(prepared.context, root, value)
+  if (!Environment.CanEvaluate()) return stateless
+  try {
+    const compiled = Build(prepared.context, root).Evaluate()
+    return (value) => compiled.Check(value)
+  } catch {
+    // A schema too deep for the recursion of the code generator, or code too large for the host.
+    return stateless
   }
 }
 

@@ -17,7 +17,10 @@ import type { Links, Resource, SchemaNode } from "./refs.ts"
 
 type Node = Record<string, unknown>
 
-/** Properties and items that a schema looked at, for `unevaluatedProperties` and `unevaluatedItems`. */
+/**
+ * Properties and items that a schema looked at, for `unevaluatedProperties` and `unevaluatedItems`; kept only
+ * where a schema has those.
+ */
 interface Marks {
   readonly keys: Set<string>
   readonly items: Set<number>
@@ -71,11 +74,13 @@ class Explainer {
   readonly #links: Links
   readonly #formats: boolean
   readonly #patterns = new Map<string, RegExp>()
+  readonly #marking: boolean
   #visits = 0
 
   constructor(links: Links, formats: boolean) {
     this.#links = links
     this.#formats = formats
+    this.#marking = links.usesUnevaluated
   }
 
   /** Adds what is wrong to `out`; gives back what was looked at. */
@@ -86,8 +91,8 @@ class Explainer {
     outer: readonly Resource[],
     out: RawIssue[],
     limit: number,
-  ): Marks {
-    const marks: Marks = { keys: new Set(), items: new Set() }
+  ): Marks | undefined {
+    const marks = this.#marking ? { keys: new Set<string>(), items: new Set<number>() } : undefined
     if (++this.#visits > MAX_VISITS) throw EXHAUSTED
     if (schema === true || out.length >= limit) return marks
     if (schema === false) {
@@ -127,21 +132,23 @@ class Explainer {
     return false
   }
 
-  #values({ schema, value, path, add }: Place): void {
+  #values(at: Place): void {
+    const { schema, value, path } = at
     if ("const" in schema && !Check({ const: schema["const"] }, value)) {
-      add(valueIssue(path, "const", [schema["const"]]))
+      at.add(valueIssue(path, "const", [schema["const"]]))
     }
     if (Array.isArray(schema["enum"]) && !Check({ enum: schema["enum"] }, value)) {
-      add(valueIssue(path, "enum", schema["enum"]))
+      at.add(valueIssue(path, "enum", schema["enum"]))
     }
   }
 
-  #limits({ schema, value, path, add }: Place, keywords: readonly string[]): void {
+  #limits(at: Place, keywords: readonly string[]): void {
+    const { schema, value, path } = at
     for (const keyword of keywords) {
       const limit = schema[keyword]
       if (limit === undefined || (keyword === "format" && !this.#formats)) continue
       if (Check({ [keyword]: limit }, value)) continue
-      add({ path, keyword, message: limitMessage(keyword, limit) })
+      at.add({ path, keyword, message: limitMessage(keyword, limit) })
     }
   }
 
@@ -154,7 +161,7 @@ class Explainer {
       const member = prefix[index] ?? (index < prefix.length ? undefined : rest)
       if (member === undefined) return
       at.child(member, item, childPointer(path, index))
-      marks.items.add(index)
+      marks?.items.add(index)
     })
     const contains = schema["contains"] as SchemaNode | undefined
     if (contains === undefined) return
@@ -162,7 +169,7 @@ class Explainer {
     value.forEach((item, index) => {
       if (!at.matches(contains, item)) return
       found++
-      marks.items.add(index)
+      marks?.items.add(index)
     })
     const min = (schema["minContains"] ?? 1) as number
     const max = (schema["maxContains"] ?? Infinity) as number
@@ -176,12 +183,14 @@ class Explainer {
     this.#limits(at, OBJECT_LIMITS)
     const missing = this.#required(at, value)
     const properties = (schema["properties"] ?? {}) as Record<string, SchemaNode>
-    const patterns = Object.entries((schema["patternProperties"] ?? {}) as Record<string, SchemaNode>)
+    const patterns = Object.entries(
+      (schema["patternProperties"] ?? {}) as Record<string, SchemaNode>,
+    )
     const additional = schema["additionalProperties"] as SchemaNode | undefined
     const names = schema["propertyNames"] as SchemaNode | undefined
     for (const [key, property] of Object.entries(properties)) {
       if (missing.has(key) || !hasKey(value, key)) continue
-      marks.keys.add(key)
+      marks?.keys.add(key)
       const required = Array.isArray(schema["required"]) && schema["required"].includes(key)
       if (value[key] === undefined && !required) continue
       at.child(property, value[key], childPointer(path, key))
@@ -192,11 +201,11 @@ class Explainer {
       for (const [pattern, property] of patterns) {
         if (!this.#pattern(pattern).test(key)) continue
         declared = true
-        marks.keys.add(key)
+        marks?.keys.add(key)
         at.child(property, value[key], here)
       }
       if (additional !== undefined && !declared) {
-        marks.keys.add(key)
+        marks?.keys.add(key)
         if (additional === false) {
           at.add({ path: here, keyword: "additionalProperties", message: "is not allowed" })
         } else at.child(additional, value[key], here)
@@ -289,7 +298,7 @@ class Explainer {
       }
     })
     if (passed.length === 0) {
-      foldUnion(at.path, keyword, failed, at.value).forEach(at.add)
+      for (const issue of foldUnion(at.path, keyword, failed, at.value)) at.add(issue)
     } else if (keyword === "oneOf" && passed.length > 1) {
       const message = `must match exactly one alternative, but matches ${passed.length} (numbers ${passed.join(", ")})`
       at.add({ path: at.path, keyword, message })
@@ -300,8 +309,8 @@ class Explainer {
     const schema = at.schema["unevaluatedItems"] as SchemaNode | undefined
     if (schema === undefined) return
     value.forEach((item, index) => {
-      if (!at.marks.items.has(index)) at.rest("unevaluatedItems", schema, item, index)
-      at.marks.items.add(index)
+      if (at.marks?.items.has(index) !== true) at.rest("unevaluatedItems", schema, item, index)
+      at.marks?.items.add(index)
     })
   }
 
@@ -309,12 +318,13 @@ class Explainer {
     const schema = at.schema["unevaluatedProperties"] as SchemaNode | undefined
     if (schema === undefined) return
     for (const key of Object.keys(value)) {
-      if (!at.marks.keys.has(key)) at.rest("unevaluatedProperties", schema, value[key], key)
-      at.marks.keys.add(key)
+      if (at.marks?.keys.has(key) !== true) at.rest("unevaluatedProperties", schema, value[key], key)
+      at.marks?.keys.add(key)
     }
   }
 
-  #refinements({ schema, value, path, add }: Place): void {
+  #refinements(at: Place): void {
+    const { schema, value, path } = at
     for (const { check, error } of ownRefinements(schema)) {
       let message = "does not pass the refinement of its schema"
       try {
@@ -323,7 +333,7 @@ class Explainer {
       } catch (thrown) {
         message = `cannot be refined: ${reasonOf(thrown)}`
       }
-      add({ path, keyword: "~refine", message })
+      at.add({ path, keyword: "~refine", message })
     }
   }
 
@@ -341,7 +351,7 @@ class Place {
   readonly value: unknown
   readonly path: string
   readonly scope: readonly Resource[]
-  readonly marks: Marks
+  readonly marks: Marks | undefined
   readonly limit: number
   readonly #out: RawIssue[]
 
@@ -351,7 +361,7 @@ class Place {
     value: unknown,
     path: string,
     scope: readonly Resource[],
-    marks: Marks,
+    marks: Marks | undefined,
     out: RawIssue[],
     limit: number,
   ) {
@@ -365,7 +375,7 @@ class Place {
     this.limit = limit
   }
 
-  readonly add = (issue: RawIssue): void => {
+  add(issue: RawIssue): void {
     if (this.#out.length < this.limit) this.#out.push(issue)
   }
 
@@ -380,7 +390,7 @@ class Place {
   }
 
   /** Another schema for the same value, with its issues kept apart. */
-  branch(schema: SchemaNode, out: RawIssue[], limit: number): Marks {
+  branch(schema: SchemaNode, out: RawIssue[], limit: number): Marks | undefined {
     return this.#explainer.visit(schema, this.value, this.path, this.scope, out, limit)
   }
 
@@ -396,9 +406,9 @@ class Place {
     else this.child(schema, value, path)
   }
 
-  merge(marks: Marks): void {
-    for (const key of marks.keys) this.marks.keys.add(key)
-    for (const index of marks.items) this.marks.items.add(index)
+  merge(marks: Marks | undefined): void {
+    for (const key of marks?.keys ?? []) this.marks?.keys.add(key)
+    for (const index of marks?.items ?? []) this.marks?.items.add(index)
   }
 }
 

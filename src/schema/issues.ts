@@ -122,10 +122,21 @@ function mismatch(
 ): RawIssue {
   const kinds = branches.map((issues) => issues.find((issue) => isKind(issue, path)) as RawIssue)
   if (kinds.every((kind) => kind.types !== undefined)) {
-    return { ...typeIssue(path, kinds.flatMap((kind) => kind.types ?? []), value), keyword }
+    return {
+      ...typeIssue(
+        path,
+        kinds.flatMap((kind) => kind.types ?? []),
+        value,
+      ),
+      keyword,
+    }
   }
   if (kinds.every((kind) => kind.values !== undefined)) {
-    return valueIssue(path, keyword, kinds.flatMap((kind) => kind.values ?? []))
+    return valueIssue(
+      path,
+      keyword,
+      kinds.flatMap((kind) => kind.values ?? []),
+    )
   }
   return alternatives(path, keyword, branches.length, branches)
 }
@@ -139,7 +150,11 @@ function unknownDiscriminator(
   const [first] = found[0] ?? []
   if (first === undefined || found.some((list) => list.length !== 1)) return undefined
   if (found.some(([issue]) => issue?.path !== first.path)) return undefined
-  return valueIssue(first.path, "enum", found.flatMap(([issue]) => issue?.values ?? []))
+  return valueIssue(
+    first.path,
+    "enum",
+    found.flatMap(([issue]) => issue?.values ?? []),
+  )
 }
 
 function closest(a: readonly RawIssue[], b: readonly RawIssue[]): number {

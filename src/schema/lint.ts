@@ -69,25 +69,19 @@ const RULES = new Map<string, Rule>([
 export function lintSchema(schema: Record<string, unknown>, path: string, report: Report): void {
   for (const keyword of Object.keys(schema)) {
     const value = schema[keyword]
-    const at = childPointer(path, keyword)
     const rule = RULES.get(keyword)
     if (rule !== undefined) {
       if (rule.accepts(value)) continue
-      malformed(report, at, keyword, value, rule.expected)
+      malformed(report, childPointer(path, keyword), keyword, value, rule.expected)
       delete schema[keyword]
-    } else if (!lintShape(schema, keyword, value, at, report)) {
-      delete schema[keyword]
+    } else if (keywordShape(keyword) !== "data") {
+      const at = childPointer(path, keyword)
+      if (!lintShape(keyword, value, at, report)) delete schema[keyword]
     }
   }
 }
 
-function lintShape(
-  schema: Record<string, unknown>,
-  keyword: string,
-  value: unknown,
-  at: string,
-  report: Report,
-): boolean {
+function lintShape(keyword: string, value: unknown, at: string, report: Report): boolean {
   switch (keywordShape(keyword)) {
     case "data":
       return true
@@ -101,33 +95,29 @@ function lintShape(
         malformed(report, at, keyword, value, "a schema (an object, true or false)")
         return false
       }
-      schema[keyword] = lintList(value, keyword, at, report)
-      return true
+      return lintList(value, keyword, at, report)
     case "list":
-      if (Array.isArray(value) && value.length > 0) {
-        schema[keyword] = lintList(value, keyword, at, report)
-        return true
-      }
+      if (Array.isArray(value) && value.length > 0) return lintList(value, keyword, at, report)
       malformed(report, at, keyword, value, "a list of one or more schemas")
       return false
     case "map":
-      return lintMap(schema, keyword, value, at, isSchema, "a schema", report)
+      return lintMap(keyword, value, at, isSchema, "a schema", report)
     case "dependencies":
-      return lintMap(schema, keyword, value, at, isDependency, "a schema or names", report)
+      return lintMap(keyword, value, at, isDependency, "a schema or names", report)
   }
 }
 
 /** A member that is no schema becomes `true`: taking it out of an `anyOf` would make the rest stricter. */
-function lintList(value: unknown[], keyword: string, at: string, report: Report): unknown[] {
-  return value.map((member: unknown, index) => {
-    if (isSchema(member)) return member
+function lintList(value: unknown[], keyword: string, at: string, report: Report): boolean {
+  value.forEach((member, index) => {
+    if (isSchema(member)) return
     malformed(report, childPointer(at, index), keyword, member, "a schema")
-    return true
+    value[index] = true
   })
+  return true
 }
 
 function lintMap(
-  schema: Record<string, unknown>,
   keyword: string,
   value: unknown,
   at: string,
@@ -145,7 +135,6 @@ function lintMap(
     // A declared property stays declared, so that a closed object still knows its name.
     setOwn(value, key, true)
   }
-  setOwn(schema, keyword, value)
   return true
 }
 

@@ -88,7 +88,10 @@ function examine(pattern: string): AdmittedPattern {
     return { code: "bad-pattern", reason: reasonOf(thrown) }
   }
   if (!isExplosive(node)) return { pattern: text }
-  return { code: "unsafe-pattern", reason: "a repetition in it can read the same text in many ways" }
+  return {
+    code: "unsafe-pattern",
+    reason: "a repetition in it can read the same text in many ways",
+  }
 }
 
 function isLegal(pattern: string, flags: string): boolean {

@@ -134,7 +134,8 @@ class Preparation {
       if (verdict === "unnoticed" || (verdict === "refused" && isDeceptive(name))) strict.push(name)
       else if (verdict === "allowed" && isDeceptive(name)) tolerant.push(name)
     }
-    if (strict.length > 0) found.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
+    if (strict.length > 0)
+      found.push(refinement((v) => !strict.some((k) => isMissing(v, k, false))))
     if (tolerant.length > 0) found.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
     if (isPlainRecord(dependentRequired)) {
       const rules = Object.entries(dependentRequired as Record<string, string[]>).filter(
@@ -143,7 +144,9 @@ class Preparation {
       if (rules.length > 0) {
         found.push(
           refinement((v) =>
-            rules.every(([key, keys]) => !hasKey(v, key) || keys.every((other) => hasKey(v, other))),
+            rules.every(
+              ([key, keys]) => !hasKey(v, key) || keys.every((other) => hasKey(v, other)),
+            ),
           ),
         )
       }

@@ -145,6 +145,14 @@ export class Links {
     this.index.add(root, ROOT_URI)
   }
 
+  /** Whether any schema here asks which properties or items others have looked at. */
+  get usesUnevaluated(): boolean {
+    for (const node of this.index.resourceOf.keys()) {
+      if ("unevaluatedProperties" in node || "unevaluatedItems" in node) return true
+    }
+    return false
+  }
+
   /** The schema a `$ref` leads to, or a `$dynamicRef` as long as nobody overrides it. */
   target(node: Record<string, unknown>, keyword: RefKeyword): SchemaNode {
     let targets = this.#targets.get(keyword)

@@ -195,7 +195,7 @@ class Automaton {
           low[parent] = Math.min(low[parent] as number, low[node] as number)
         }
         if (low[node] !== index[node]) continue
-        for (let member = -1; member !== node; ) {
+        for (let member = -1; member !== node;) {
           member = stack.pop() as number
           component[member] = components
         }

@@ -83,6 +83,8 @@ class Settler {
       const { uri } = splitReference(text, base)
       const home = this.#index.resources.get(uri)
       if (home !== undefined && home.uri !== uri) address = home.uri
+      // TypeBox takes an empty fragment for the schema it starts from, whatever stands before it.
+      if (fragment === "#") fragment = ""
     }
     if (moved !== undefined) fragment = `#${moved.map((token) => `/${encode(token)}`).join("")}`
     return `${address}${fragment}`

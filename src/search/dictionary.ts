@@ -74,8 +74,8 @@ export class Dictionary {
   /** The terms that one insertion, removal, exchange or swap of letters turns into `word`. */
   near(word: string): number[] {
     const terms: number[] = []
-    for (const [term, other] of this.#words.entries()) {
-      if (this.#uses[term]! > 0 && isOneEditApart(word, other)) terms.push(term)
+    for (let term = 0; term < this.#words.length; term++) {
+      if (isOneEditApart(word, this.#words[term]!) && this.#uses[term]! > 0) terms.push(term)
     }
     return terms
   }

@@ -5,6 +5,7 @@ import { Postings } from "./postings.ts"
 import { planQuery, queryParts } from "./query.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "./rank.ts"
 import { Scorer } from "./score.ts"
+import { partsOf } from "./tokenize.ts"
 
 export type { SearchDocument } from "./fields.ts"
 
@@ -104,7 +105,7 @@ export class SearchIndex {
     const documents = this.#documents
     const parts = queryParts(query, (word) => this.#dictionary.find(word) !== undefined)
     const words = planQuery(parts, this.#dictionary)
-    const spelled = hashParts(queryParts(query, () => false))
+    const spelled = hashParts(partsOf(query))
     const places = documents.places()
     const { idHashes, nameHashes } = documents
     const exact = documents.numberOf(query)
@@ -124,8 +125,8 @@ export class SearchIndex {
         return rankKey(tier + relevance, places[number]!)
       },
     )
-    // An id without letters or digits has no words to be found by.
-    return isExactFound ? keys : Float64Array.of(...keys, rankKey(Tier.ID, places[exact!]!))
+    // An id without letters or digits, say, has no words to be found by.
+    return isExactFound ? keys : appended(keys, rankKey(Tier.ID, places[exact!]!))
   }
 
   /** Numbers documents and terms anew, without those that are gone. */
@@ -142,6 +143,13 @@ export class SearchIndex {
     this.#documents = kept.documents
     this.#postings = postings
   }
+}
+
+function appended(keys: Float64Array, key: number): Float64Array {
+  const longer = new Float64Array(keys.length + 1)
+  longer.set(keys)
+  longer[keys.length] = key
+  return longer
 }
 
 function checkArguments(query: unknown, limit: number = DEFAULT_LIMIT): number {

@@ -50,11 +50,11 @@ export function readWords(
 }
 
 /** The parts of every word, in order: how identifiers are indexed and names are compared. */
-export function partsOf(text: string, limit: number = MAX_FIELD_WORDS): string[] {
+export function partsOf(text: string): string[] {
   const parts: string[] = []
   readWords(text, true, (word) => {
     parts.push(...word)
-    return parts.length < limit
+    return parts.length < MAX_FIELD_WORDS
   })
   return parts
 }
@@ -101,8 +101,7 @@ function pairsOf(run: string, tails: boolean): string[] {
 /** Compatibility forms unified and Latin, Greek and Cyrillic accents dropped. */
 function fold(text: string): string {
   const plain = text.replace(/['’]s\b/g, "")
-  // eslint-disable-next-line no-control-regex
-  if (!/[^\x00-\x7f]/.test(plain)) return plain
+  if (!/[\u0080-\uffff]/.test(plain)) return plain
   // Composed again at the end: other scripts need their marks (Hangul, kana, Indic vowels).
   return plain
     .normalize("NFKD")

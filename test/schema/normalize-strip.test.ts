@@ -269,8 +269,11 @@ describe("stripping", () => {
 })
 
 describe("unions", () => {
-  const cat = { properties: { kind: { const: "cat" }, a: { type: "number" } } }
-  const dog = { properties: { kind: { enum: ["dog", "wolf", null] }, b: { default: 1 } } }
+  const cat = { type: "object", properties: { kind: { const: "cat" }, a: { type: "number" } } }
+  const dog = {
+    type: "object",
+    properties: { kind: { enum: ["dog", "wolf", null] }, b: { default: 1 } },
+  }
 
   test.each(["anyOf", "oneOf"])("%s: a constant tells the branch, valid or not", (keyword) => {
     const schema = { [keyword]: [cat, dog, { type: "string" }, { type: "array", items: A }] }
@@ -336,10 +339,8 @@ describe("unions", () => {
       const value = { pet, a: 1, b: 1 }
       expect(normalize(mapped, value)).toBe(value)
     }
-    expect(normalize(schema("anyOf"), { pet: "Dog", a: 1, b: "x", z: 1 })).toEqual({
-      pet: "Dog",
-      a: 1,
-    })
+    const confused = { pet: "Dog", a: 1, b: "x", z: 1 }
+    expect(normalize(schema("anyOf"), confused)).toBe(confused)
     const unfit = { pet: 5, a: 1 }
     expect(normalize(schema("anyOf"), unfit)).toBe(unfit)
     const without = { a: 1 }

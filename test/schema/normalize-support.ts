@@ -1,5 +1,5 @@
 import { Compile } from "typebox/schema"
-import { deepFreeze } from "../../src/schema/json.ts"
+import { deepFreeze, setOwn } from "../../src/schema/json.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 import { compileNormalizer } from "../../src/schema/normalize/index.ts"
 import type { Normalizer, NormalizerOptions } from "../../src/schema/normalize/index.ts"
@@ -40,17 +40,40 @@ export function checkOf(
     const whole = Compile(root)
     return (value) => whole.Check(value)
   }
-  const pointer = pointerTo(root, schema, new Set())
-  if (pointer === undefined) throw new Error("Not a part of this schema.")
-  const id = typeof root["$id"] === "string" ? root["$id"].split("#")[0]! : "urn:root"
-  const path = pointer.map((token) =>
-    encodeURIComponent(token.replaceAll("~", "~0").replaceAll("/", "~1")),
-  )
-  const part = Compile({
-    $defs: { root: { ...root, $id: id } },
-    $ref: `${id}#${path.map((token) => `/${token}`).join("")}`,
-  })
+  if (namesResource(Object.values(root))) {
+    const id = typeof root["$id"] === "string" ? root["$id"].split("#")[0]! : "urn:root"
+    const pointer = pointerTo(root, schema, new Set())
+    if (pointer === undefined) throw new Error("Not a part of this schema.")
+    const $ref = `${id}#${pointer.map(pointerToken).join("")}`
+    const part = Compile({ $defs: { root: { ...root, $id: id } }, $ref })
+    return (value) => part.Check(value)
+  }
+  const { $id: _, ...whole } = moveRefs(root) as JsonSchema
+  const part = Compile({ $defs: { root: whole }, allOf: [moveRefs(schema)] } as JsonSchema)
   return (value) => part.Check(value)
+}
+
+function namesResource(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false
+  return (
+    typeof (value as JsonSchema)["$id"] === "string" || Object.values(value).some(namesResource)
+  )
+}
+
+function pointerToken(token: string): string {
+  return `/${encodeURIComponent(token.replaceAll("~", "~0").replaceAll("/", "~1"))}`
+}
+
+/** Points references into the whole at `#/$defs/root`. */
+function moveRefs(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(moveRefs)
+  if (typeof value !== "object" || value === null) return value
+  const copy = {}
+  for (const [key, child] of Object.entries(value)) {
+    const isRef = /^\$(dynamicR|r)ef$/.test(key) && typeof child === "string"
+    setOwn(copy, key, isRef ? child.replace(/^#(?=\/|$)/, "#/$defs/root") : moveRefs(child))
+  }
+  return copy
 }
 
 function pointerTo(from: unknown, wanted: object, seen: Set<object>): string[] | undefined {

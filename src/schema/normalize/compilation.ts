@@ -49,17 +49,18 @@ export class Compilation {
     if (typeof schema === "boolean") return schema
     let check = this.#checks.get(schema)
     if (check === undefined) {
-      check = this.#isPlain(schema)
-        ? (candidate) => (typeOf(candidate) & this.types(schema)) !== 0
+      check = this.#namesTypesOnly(schema)
+        ? (candidate) =>
+            this.types(schema) === ANY || (typeOf(candidate) & this.types(schema)) !== 0
         : this.options.check(schema, this.root)
       this.#checks.set(schema, check)
     }
     return check(value)
   }
 
-  #isPlain(schema: JsonSchema): boolean {
+  #namesTypesOnly(schema: JsonSchema): boolean {
     const { members, isPartial } = flattenOne(schema, this.refs)
-    if (isPartial || this.types(schema) === ANY) return false
+    if (isPartial) return false
     return members.every((member) =>
       Object.keys(member.schema).every(
         (keyword) => keyword === "type" || keyword === "$ref" || ANNOTATIONS.has(keyword),

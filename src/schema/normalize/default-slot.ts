@@ -1,8 +1,8 @@
 import { cloneJson } from "./data.ts"
-import type { Compilation } from "./compilation.ts"
 import { flattenOne } from "./flatten.ts"
 import type { Entry } from "./flatten.ts"
 import type { Plan } from "./plan.ts"
+import type { References } from "./references.ts"
 import { Report } from "./report.ts"
 
 type State = "new" | "building" | "endless" | "unusable" | "ready"
@@ -16,24 +16,6 @@ export class DefaultSlot {
   constructor(plan: Plan, value: unknown) {
     this.#plan = plan
     this.#value = value
-  }
-
-  /** The slot of a property; `undefined` when it has no default, or two schemas disagree on it. */
-  static for(
-    entries: readonly Entry[],
-    plan: Plan,
-    compilation: Compilation,
-  ): DefaultSlot | undefined {
-    const found = entries.flatMap(({ schema, fill }) => {
-      const nearest = fill
-        ? flattenOne(schema, compilation.refs).members.find((member) =>
-            Object.hasOwn(member.schema, "default"),
-          )
-        : undefined
-      return nearest === undefined ? [] : [nearest.schema["default"]]
-    })
-    const written = new Set(found.map((value) => JSON.stringify(value)))
-    return written.size === 1 ? new DefaultSlot(plan, found[0]) : undefined
   }
 
   /** Whether there is a value to fill. */
@@ -63,4 +45,23 @@ export class DefaultSlot {
       this.#state = error instanceof RangeError ? "new" : "unusable"
     }
   }
+}
+
+/**
+ * The default of a property that `own` schemas describe and `plan` brings in order.
+ *
+ * `undefined` when it has none, or when two schemas disagree on it.
+ */
+export function defaultFor(
+  own: readonly Entry[],
+  plan: Plan,
+  refs: References,
+): DefaultSlot | undefined {
+  const found = own.flatMap(({ schema, fill }) => {
+    const { members } = flattenOne(schema, refs)
+    const nearest = members.find((member) => Object.hasOwn(member.schema, "default"))
+    return fill && nearest !== undefined ? [nearest.schema["default"]] : []
+  })
+  const written = new Set(found.map((value) => JSON.stringify(value)))
+  return written.size === 1 ? plan.slot(found[0]) : undefined
 }

@@ -1,6 +1,7 @@
 import type { JsonSchema } from "../json.ts"
 import { Compilation } from "./compilation.ts"
-import { DefaultSlot } from "./default-slot.ts"
+import { defaultFor } from "./default-slot.ts"
+import type { DefaultSlot } from "./default-slot.ts"
 import type { Plan } from "./plan.ts"
 import { compileProbe } from "./probe.ts"
 import type { Probe } from "./probe.ts"
@@ -61,6 +62,7 @@ class SchemaNormalizer implements Normalizer {
   readonly #schema: JsonSchema
   readonly #options: NormalizerOptions
   #compilation: Compilation | undefined
+  #rootPlan: Plan | undefined
   #default: DefaultSlot | null | undefined
   #isNoop: boolean | undefined
   #probe: Probe | null | undefined
@@ -113,14 +115,17 @@ class SchemaNormalizer implements Normalizer {
   }
 
   get #plan(): Plan {
-    return this.#context.plan([{ schema: this.#schema, fill: true }], this.#options.strip)
+    return (this.#rootPlan ??= this.#context.plan(
+      [{ schema: this.#schema, fill: true }],
+      this.#options.strip,
+    ))
   }
 
   #findDefault(): DefaultSlot | null {
     if (this.#default === undefined) {
       const entries = [{ schema: this.#schema, fill: true }]
       const slot = this.#options.defaults
-        ? DefaultSlot.for(entries, this.#plan, this.#context)
+        ? defaultFor(entries, this.#plan, this.#context.refs)
         : undefined
       this.#default = slot ?? null
     }

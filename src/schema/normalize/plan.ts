@@ -1,6 +1,7 @@
 import type { Compilation } from "./compilation.ts"
 import { upcasts } from "./convert.ts"
 import { isDataObject } from "./data.ts"
+import { DefaultSlot } from "./default-slot.ts"
 import type { Entry } from "./flatten.ts"
 import { ANY, typeOf } from "./json-type.ts"
 import type { TypeMask } from "./json-type.ts"
@@ -19,6 +20,7 @@ export class Plan {
   #types: TypeMask | undefined
   #node: Node | undefined
   #hasWork: boolean | undefined
+  #slots: Map<unknown, DefaultSlot> | undefined
 
   constructor(compilation: Compilation, entries: readonly Entry[], strip: boolean) {
     this.#compilation = compilation
@@ -47,6 +49,14 @@ export class Plan {
 
   accepts(value: unknown): boolean {
     return this.entries.every(({ schema }) => this.#compilation.accepts(schema, value))
+  }
+
+  /** The slot of a default for such values; one for all places, so that one inside itself is found. */
+  slot(value: unknown): DefaultSlot {
+    this.#slots ??= new Map()
+    let slot = this.#slots.get(value)
+    if (slot === undefined) this.#slots.set(value, (slot = new DefaultSlot(this, value)))
+    return slot
   }
 
   /** The value, changed where it has to be; the same one when nothing changes. */
@@ -80,9 +90,12 @@ export class Plan {
     let node = this.node.for(value)
     let result = apply(node, value, report)
     if (result === value || !node.isDelicate) return result
+    const { strips } = report
     for (let round = 0; round < ROUNDS; round++) {
       const next = this.node.for(result)
       const again = next === node ? result : apply(next, result, report)
+      // What the first choice kept is not lost to a second one that our own changes brought about.
+      if (report.strips !== strips) break
       if (again === result) {
         if (this.accepts(result) || !this.accepts(value)) return result
         break

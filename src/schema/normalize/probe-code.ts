@@ -7,6 +7,9 @@ import { literal, writeArray, writeObject } from "./probe-parts.ts"
 /** Functions in one piece of code; beyond it the probe asks the plan. */
 const LIMIT = 500
 
+/** Keys that are looked up one by one faster than a loop starts. */
+const FEW = 8
+
 /**
  * Writes the code of a probe: a function per plan, and one per branch of a tagged union.
  *
@@ -18,6 +21,7 @@ export class ProbeCode {
   readonly #refNames = new Map<unknown, string>()
   readonly #functions: string[] = []
   readonly #plans = new Map<Plan, string>()
+  readonly #defaulted = new Set<string>()
   #names = 0
 
   /** A name that was not used yet. */
@@ -33,6 +37,11 @@ export class ProbeCode {
       this.#refNames.set(value, name)
     }
     return name
+  }
+
+  /** Notes a key whose absence is told by reading it. */
+  reads(key: string): void {
+    this.#defaulted.add(literal(key))
   }
 
   /** The function for values of a plan; `undefined` when there is nothing to find. */
@@ -59,12 +68,22 @@ export class ProbeCode {
   /** The whole of the code; evaluates to a function that asks `entry`. */
   source(entry: string | undefined): string {
     const refs = this.refs.map((_, index) => `const r${index}=refs[${index}];`)
-    // Keys that someone put on `Object.prototype` would be counted: then nothing is told cheaply.
-    const ask = entry === undefined ? "true" : `${entry}(v)`
-    const start = `return v=>{for(const k in empty)return false;return ${ask}}`
+    const start = `return v=>{${this.#guard()}return ${entry === undefined ? "true" : `${entry}(v)`}}`
     return ['"use strict";const hasOwn=Object.hasOwn;', ...refs, ...this.#functions, start].join(
       "\n",
     )
+  }
+
+  /**
+   * Gives up when someone put a key that has a default on `Object.prototype`, where it looks present.
+   *
+   * Other keys there do no harm: they are counted twice, once up and once down, or once too often.
+   */
+  #guard(): string {
+    if (this.#defaulted.size === 0) return ""
+    if (this.#defaulted.size > FEW) return "for(const k in empty)return false;"
+    const inherited = Array.from(this.#defaulted, (key) => `empty[${key}]!==undefined`)
+    return `if(${inherited.join("||")})return false;`
   }
 
   #define(name: string, body: string): string {

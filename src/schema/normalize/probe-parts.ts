@@ -60,6 +60,7 @@ function writeKey(
   const below = descend(code, shape.fields.get(key), local, fail)
   const missing = slot === undefined ? "" : `else if(${code.ref(slot)}.isUsable){${fail}}`
   if (count === "" && below === "" && missing === "") return ""
+  if (slot !== undefined && !isInherited) code.reads(key)
   const read = `v[${literal(key)}]`
   const value = isInherited ? `hasOwn(v,${literal(key)})?${read}:undefined` : read
   if (below === "" && missing === "") return `if((${value})!==undefined)${count}`

@@ -13,6 +13,9 @@ const CAP = 100
 export class Report {
   readonly #changes: { kind: NormalizeKind; path: string }[] = []
 
+  /** How many keys were removed so far, named or not. */
+  strips = 0
+
   /** How much was noted so far; a place to go `back` to. */
   get mark(): number {
     return this.#changes.length
@@ -23,6 +26,7 @@ export class Report {
   }
 
   note(kind: NormalizeKind, key?: string): void {
+    if (kind === "strip") this.strips++
     if (this.#changes.length < CAP) {
       this.#changes.push({ kind, path: key === undefined ? "" : `/${escapeToken(key)}` })
     }

@@ -1,7 +1,8 @@
 import type { JsonSchema } from "../json.ts"
 import { isPlainRecord } from "../json.ts"
 import type { Compilation } from "./compilation.ts"
-import { DefaultSlot } from "./default-slot.ts"
+import { defaultFor } from "./default-slot.ts"
+import type { DefaultSlot } from "./default-slot.ts"
 import type { Entry, Member } from "./flatten.ts"
 import { declaresKeys, mentionedKeys, oneSchema, opensObject } from "./keywords.ts"
 import { schemaList, schemaMap, stringsOf } from "./keywords.ts"
@@ -65,7 +66,7 @@ export function shapeOf(
     const also = rest.filter((rule) => rule.covers(key)).map((rule) => rule.entry)
     const field = plan([...own, ...also])
     fields.set(key, field)
-    const slot = compilation.options.defaults ? DefaultSlot.for(own, field, compilation) : undefined
+    const slot = compilation.options.defaults ? defaultFor(own, field, compilation.refs) : undefined
     if (slot !== undefined) defaults.set(key, slot)
   }
   const schemas = members.map((member) => member.schema)

@@ -36,9 +36,9 @@ export function unionOf(
 
   const byCheck = (value: object, candidates: readonly number[]): Choice => {
     const hinted = hintedBranch(owner.schema, branches, value)
-    let fitting: readonly number[]
-    if (hinted !== undefined && compilation.accepts(branches[hinted]!, value)) fitting = [hinted]
-    else fitting = candidates.filter((index) => compilation.accepts(branches[index]!, value))
+    // A value that names its branch and does not fit it is not taken for something else.
+    const possible = hinted === undefined ? candidates : [hinted]
+    const fitting = possible.filter((index) => compilation.accepts(branches[index]!, value))
     if (fitting.length === 0 || (fitting.length > 1 && keyword === "oneOf")) return UNDECIDED
     const key = fitting.join()
     let choice = checked.get(key)

@@ -1,0 +1,171 @@
+/** Interleaved rounds, CPU time, ratios per round; how and why stands in README.md. */
+import { INPUTS } from "./cases.ts"
+
+/** Something that can be done any number of times. */
+export interface Workload {
+  readonly name: string
+  /** The workload it is compared with; the first of the list when it says nothing. */
+  readonly against?: string | undefined
+  run(count: number): Promise<void>
+}
+
+/** How long to measure. */
+export interface Effort {
+  readonly rounds: number
+  /** CPU milliseconds of one batch. */
+  readonly batch: number
+  /** CPU milliseconds each workload runs before anything counts. */
+  readonly warmUp: number
+}
+
+/** A middle and how far it spreads. */
+export interface Spread {
+  readonly median: number
+  readonly p10: number
+  readonly p90: number
+}
+
+/** What was measured of one workload. */
+export interface Measurement {
+  readonly name: string
+  readonly against: string
+  readonly ratio: Spread
+  /** CPU time of one repetition. It belongs to the computer; the ratio is what compares. */
+  readonly nanoseconds: number
+  /** Heap that one repetition allocates. */
+  readonly bytes: number
+}
+
+export const THOROUGH: Effort = { rounds: 21, batch: 25, warmUp: 400 }
+export const QUICK: Effort = { rounds: 7, batch: 8, warmUp: 150 }
+
+/**
+ * A loop that awaits a call again and again.
+ *
+ * Generated, each with a text of its own: in one shared loop the engine would mix what it learned about
+ * the contenders, and whoever ran first would set the optimiser's expectations for the rest.
+ */
+export function callLoop<TInput>(
+  name: string,
+  call: (input: TInput) => Promise<unknown>,
+  inputs: readonly TInput[],
+): (count: number) => Promise<void> {
+  return generate(
+    name,
+    "for (let index = 0; index < count; index++) await call(inputs[index & last])",
+    { call, inputs, last: INPUTS - 1 },
+  )
+}
+
+/** A loop that reads a stream of as many items as it is asked for. */
+export function streamLoop(
+  name: string,
+  open: (count: number) => AsyncIterable<unknown>,
+): (count: number) => Promise<void> {
+  const body = `let seen = 0
+    for await (const item of open(count)) if (item !== undefined) seen++
+    if (seen !== count) throw new Error("Got " + seen + " items of " + count)`
+  return generate(name, body, { open })
+}
+
+function generate(
+  name: string,
+  body: string,
+  names: Readonly<Record<string, unknown>>,
+): (count: number) => Promise<void> {
+  const source = `return async (count) => { ${body} } // ${name} ${++loops}`
+  // oxlint-disable-next-line typescript/no-implied-eval -- our own text; see callLoop
+  const factory = new Function(...Object.keys(names), source)
+  return factory(...Object.values(names)) as (count: number) => Promise<void>
+}
+
+let loops = 0
+
+/** Measures workloads against each other: every one of them in every round, the order rotated. */
+export async function measure(
+  workloads: readonly Workload[],
+  effort: Effort,
+): Promise<Measurement[]> {
+  const base = workloads[0]?.name ?? ""
+  const lanes = workloads.map((workload) => ({ workload, count: 1, times: [] as number[] }))
+  for (const lane of lanes) {
+    const perCall = await warmUp(lane.workload, effort.warmUp)
+    lane.count = Math.max(1, Math.round((effort.batch * 1e6) / perCall))
+  }
+  for (let round = 0; round < effort.rounds; round++) {
+    for (let step = 0; step < lanes.length; step++) {
+      const lane = lanes[(round + step) % lanes.length] as (typeof lanes)[number]
+      // While others ran, its code and data went cold.
+      await lane.workload.run(Math.ceil(lane.count / 10))
+      lane.times.push((await cpuTime(lane.workload, lane.count)) / lane.count)
+    }
+  }
+  const timesOf = new Map(lanes.map(({ workload, times }) => [workload.name, times]))
+  const measurements: Measurement[] = []
+  for (const { workload, times } of lanes) {
+    const { name, against = base } = workload
+    const floor = timesOf.get(against)
+    if (floor === undefined)
+      throw new TypeError(`"${name}" is compared with "${against}", which does not run.`)
+    const ratios = times.map((time, round) => time / (floor[round] as number))
+    measurements.push({
+      name,
+      against,
+      ratio: spreadOf(ratios),
+      nanoseconds: spreadOf(times).median,
+      bytes: await bytesPerCall(workload),
+    })
+  }
+  return measurements
+}
+
+/** The median and the tenth and ninetieth percentile. */
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((left, right) => left - right)
+  const at = (part: number): number => sorted[Math.round((sorted.length - 1) * part)] ?? Number.NaN
+  return { median: at(0.5), p10: at(0.1), p90: at(0.9) }
+}
+
+/** Runs a workload until it is optimised; gives the nanoseconds that one repetition takes then. */
+async function warmUp(workload: Workload, milliseconds: number): Promise<number> {
+  let count = 1
+  let spent = 0
+  let last = 0
+  while (spent < milliseconds * 1e6) {
+    last = await cpuTime(workload, count)
+    spent += last
+    if (last < 5e6) count *= 2
+  }
+  return last / count
+}
+
+/** CPU nanoseconds of the whole process, garbage collection included. */
+async function cpuTime(workload: Workload, count: number): Promise<number> {
+  const start = process.cpuUsage()
+  await workload.run(count)
+  const { user, system } = process.cpuUsage(start)
+  return Math.max(1, (user + system) * 1000)
+}
+
+const BATCH_BYTES = 1_000_000
+
+/**
+ * Heap allocated by one repetition: how much the used heap grows over a batch far smaller than the young
+ * generation. A batch in which a collection ran shrinks it instead; the median of many passes over those.
+ */
+async function bytesPerCall(workload: Workload): Promise<number> {
+  const rough = await growth(workload, 64)
+  const count = Math.max(8, Math.min(2000, Math.round(BATCH_BYTES / Math.max(64, rough))))
+  return await growth(workload, count)
+}
+
+async function growth(workload: Workload, count: number): Promise<number> {
+  const samples: number[] = []
+  for (let batch = 0; batch < 41; batch++) {
+    const before = process.memoryUsage().heapUsed
+    await workload.run(count)
+    const grown = process.memoryUsage().heapUsed - before
+    if (grown > 0) samples.push(grown / count)
+  }
+  return spreadOf(samples).median
+}

@@ -1,0 +1,139 @@
+/**
+ * Measures `execute` against its floor and its peers: `npm run bench`.
+ *
+ * `--quick` takes fewer and shorter rounds, `--json` prints one JSON value.
+ */
+import assert from "node:assert/strict"
+import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
+import type { Contender } from "./contenders/contender.ts"
+import { floor } from "./contenders/floor.ts"
+import { moleculer } from "./contenders/moleculer.ts"
+import { orpc } from "./contenders/orpc.ts"
+import { execute, executeWithScopes } from "./contenders/ours.ts"
+import { trpc } from "./contenders/trpc.ts"
+import { extras } from "./extras.ts"
+import { goalsOf } from "./goals.ts"
+import type { Results } from "./goals.ts"
+import { countMade } from "./laziness.ts"
+import type { Made } from "./laziness.ts"
+import { loadLibrary } from "./library.ts"
+import type { Library } from "./library.ts"
+import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
+import type { Effort, Measurement } from "./measure.ts"
+import { scaling } from "./scaling.ts"
+import { report } from "./table.ts"
+
+const isQuick = process.argv.includes("--quick")
+const effort = isQuick ? QUICK : THOROUGH
+
+say("Building the library")
+const library = await loadLibrary()
+const compared = await compare(library, effort)
+say("Measuring the other rows")
+const rows = extras(library)
+const other = await measure(rows.workloads, effort)
+await rows.close()
+const made = await makes(library)
+say("Measuring registries of three sizes")
+const results: Results = {
+  ...compared,
+  extras: other,
+  scaling: await measure(scaling(library), effort),
+  made,
+}
+const goals = goalsOf(results)
+if (process.argv.includes("--json")) {
+  const { version, arch, platform } = process
+  console.log(
+    JSON.stringify({ node: version, platform, arch, isQuick, ...results, goals }, null, 2),
+  )
+} else {
+  console.log(report(results, goals))
+}
+
+async function compare(
+  ours: Library,
+  takes: Effort,
+): Promise<{ small: Measurement[]; large: Measurement[] }> {
+  const contenders: Contender[] = [
+    floor(),
+    execute(ours),
+    executeWithScopes(ours),
+    await moleculer(),
+    orpc(),
+    trpc(),
+  ]
+  for (const contender of contenders) await verify(contender)
+  const small = contenders.map(({ name, small: call }) => ({
+    name: `${name}, small`,
+    against: "floor, small",
+    run: callLoop(name, call, quoteInputs),
+  }))
+  const large = contenders.map(({ name, large: call }) => ({
+    name: `${name}, large`,
+    against: "floor, large",
+    run: callLoop(name, call, orderInputs),
+  }))
+  say("Measuring the contenders")
+  // Both sizes in the same rounds: nobody has one kind of operation only.
+  const measured = await measure([...small, ...large], takes)
+  for (const contender of contenders) await contender.close()
+  const plain = (measurement: Measurement): Measurement => ({
+    ...measurement,
+    name: measurement.name.replace(/, (small|large)$/, ""),
+    against: "floor",
+  })
+  return {
+    small: measured.slice(0, small.length).map(plain),
+    large: measured.slice(small.length).map(plain),
+  }
+}
+
+/** A contender that does not do the work has no place in the table. */
+async function verify(contender: Contender): Promise<void> {
+  for (const input of quoteInputs) {
+    const result = contender.data(await contender.small(input))
+    assert.deepEqual(result, await quote(input), `${contender.name}, small`)
+  }
+  for (const input of orderInputs) {
+    const result = contender.data(await contender.large(input))
+    assert.deepEqual(result, await placeOrder(input), `${contender.name}, large`)
+  }
+  const [input] = quoteInputs
+  await assert.rejects(
+    contender.small({ ...(input as QuoteInput), quantity: 0 }),
+    `${contender.name} must refuse an invalid input`,
+  )
+}
+
+async function makes({ createRegistry, defineOperation }: Library): Promise<Made> {
+  const base = {
+    namespace: "shop",
+    type: "query",
+    description: "",
+    inputSchema: QuoteInput,
+    accessControl: { requiredScopes: [] },
+  } as const
+  await using registry = createRegistry([
+    defineOperation({ ...base, name: "quote", outputSchema: Quote, handler: quote }),
+    defineOperation({
+      ...base,
+      name: "id",
+      outputSchema: {},
+      handler: (_input, { requestId }) => requestId,
+    }),
+  ])
+  const first = quoteInputs[0] as QuoteInput
+  const loop = callLoop("made", (input) => registry.execute("shop.quote", input), quoteInputs)
+  return await countMade(
+    () => loop(10_000),
+    async () => {
+      const { data } = await registry.execute("shop.id", first)
+      return Number.parseInt(String(data).split("-").at(-1) ?? "", 36)
+    },
+  )
+}
+
+function say(text: string): void {
+  process.stderr.write(`${text}\n`)
+}

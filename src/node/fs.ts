@@ -1,0 +1,31 @@
+import { opendir, readFile, realpath, stat } from "node:fs/promises"
+import { join } from "node:path"
+import type { OpenAPIFS } from "../platform.ts"
+import type { ScannerEntry, ScannerFS } from "../scanner.ts"
+import { importModule } from "./import-module.ts"
+
+/** Node's file system, as the scanner and the readers of documents take it. */
+export const nodeFS: Required<ScannerFS> & OpenAPIFS = {
+  readdir,
+  cwd: () => process.cwd(),
+  realpath: (path) => realpath(path),
+  importModule: (url) => importModule(url),
+  async readFile(path) {
+    const text = await readFile(path, "utf8")
+    return text.startsWith("\uFEFF") ? text.slice(1) : text
+  },
+}
+
+async function* readdir(path: string): AsyncGenerator<ScannerEntry, void, undefined> {
+  for await (const entry of await opendir(path)) {
+    const isSymlink = entry.isSymbolicLink()
+    // A link is what it leads to; one that leads nowhere is neither.
+    const kind = isSymlink ? await stat(join(path, entry.name)).catch(() => undefined) : entry
+    yield {
+      name: entry.name,
+      isFile: kind?.isFile() ?? false,
+      isDirectory: kind?.isDirectory() ?? false,
+      isSymlink,
+    }
+  }
+}

@@ -1,0 +1,5 @@
+// What needs Node: published as `@alkdev/operations/node`.
+
+export type { OpenAPIFS } from "../platform.ts"
+export { nodeFS } from "./fs.ts"
+export { scanDirectory } from "./scan-directory.ts"

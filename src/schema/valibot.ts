@@ -1,0 +1,223 @@
+import { quote, reasonOf } from "./describe.ts"
+import { isPlainRecord, setOwn } from "./json.ts"
+import { flattenPipe, inputSteps, outputSteps } from "./valibot-pipe.ts"
+import { applyAction, isJson } from "./valibot-actions.ts"
+
+type Side = "input" | "output"
+type Json = Record<string, unknown>
+
+/** A schema or an action of Valibot, by structure: this file needs no Valibot. */
+export interface ValibotNode {
+  readonly kind: string
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+const MAX_DEPTH = 200
+
+/** Whether a value is a schema of Valibot as it comes from `v.object()` and the like. */
+export function isValibotSchema(value: unknown): value is ValibotNode {
+  return isPlainRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
+}
+
+/**
+ * One side of a raw Valibot schema as JSON Schema 2020-12.
+ *
+ * Checks that only a function can say (`v.check`) are left out, as other libraries leave out theirs: the
+ * result accepts what they would refuse. A type that JSON does not have, or the result of a transform that
+ * nothing describes, throws a `TypeError` that names it.
+ */
+export function valibotJsonSchema(schema: ValibotNode, side: Side): Json {
+  return new Conversion(side).convert(schema)
+}
+
+class Conversion {
+  readonly #side: Side
+  readonly #defs: Json = {}
+  /** Where a `lazy` leads: its schema by getter, its definition by schema. */
+  readonly #targets = new Map<unknown, ValibotNode>()
+  readonly #names = new Map<ValibotNode, string>()
+  #depth = 0
+
+  constructor(side: Side) {
+    this.#side = side
+  }
+
+  convert(schema: ValibotNode): Json {
+    const json = this.#schema(schema)
+    return this.#names.size === 0 ? json : { ...json, $defs: this.#defs }
+  }
+
+  #schema(schema: unknown): Json {
+    if (!isValibotSchema(schema)) {
+      throw new TypeError(`A Valibot schema was expected, got ${quote(schema)}.`)
+    }
+    if (++this.#depth > MAX_DEPTH) {
+      throw new TypeError(
+        `This Valibot schema is nested deeper than ${MAX_DEPTH} levels; let v.lazy() return the same schema each time.`,
+      )
+    }
+    try {
+      return Array.isArray(schema["pipe"]) ? this.#pipe(schema["pipe"]) : this.#plain(schema)
+    } finally {
+      this.#depth--
+    }
+  }
+
+  #pipe(pipe: readonly unknown[]): Json {
+    const flat = flattenPipe(pipe)
+    const [first, ...actions] = this.#side === "input" ? inputSteps(flat) : outputSteps(flat)
+    let json = this.#plain(first!)
+    for (const action of actions) json = applyAction(json, action, this.#side)
+    return json
+  }
+
+  #plain(schema: ValibotNode): Json {
+    switch (schema.type) {
+      case "string":
+      case "number":
+      case "boolean":
+      case "null":
+        return { type: schema.type }
+      case "any":
+      case "unknown":
+        return {}
+      case "never":
+        return { not: {} }
+      case "literal":
+        return { const: constantOf(schema, schema["literal"]) }
+      case "picklist":
+      case "enum":
+        return { enum: list(schema, "options").map((option) => constantOf(schema, option)) }
+      case "array":
+        return { type: "array", items: this.#schema(schema["item"]) }
+      case "tuple":
+      case "loose_tuple":
+      case "strict_tuple":
+      case "tuple_with_rest":
+        return this.#tuple(schema)
+      case "object":
+      case "loose_object":
+      case "strict_object":
+      case "object_with_rest":
+        return this.#object(schema)
+      case "record":
+        return this.#record(schema)
+      case "union":
+      case "variant":
+        return { anyOf: list(schema, "options").map((option) => this.#schema(option)) }
+      case "intersect":
+        return { allOf: list(schema, "options").map((option) => this.#schema(option)) }
+      case "optional":
+      case "exact_optional":
+      case "undefinedable":
+        return this.#withDefault(schema, this.#schema(schema["wrapped"]))
+      case "nullable":
+      case "nullish":
+        return this.#nullable(schema)
+      case "non_optional":
+        return this.#schema(schema["wrapped"])
+      case "non_nullable":
+      case "non_nullish":
+        return { allOf: [this.#schema(schema["wrapped"])], not: { type: "null" } }
+      case "lazy":
+        return this.#lazy(schema)
+      default:
+        throw unsaid(schema)
+    }
+  }
+
+  #tuple(schema: ValibotNode): Json {
+    const prefixItems = list(schema, "items").map((item) => this.#schema(item))
+    const json: Json = { type: "array", prefixItems, minItems: prefixItems.length }
+    if (schema.type === "strict_tuple") json["maxItems"] = prefixItems.length
+    // What a plain tuple does not mention it takes and drops.
+    if (schema.type === "tuple" && this.#side === "output") json["maxItems"] = prefixItems.length
+    if (schema.type === "tuple_with_rest") json["items"] = this.#schema(schema["rest"])
+    return json
+  }
+
+  #object(schema: ValibotNode): Json {
+    const properties: Json = {}
+    const required: string[] = []
+    for (const [key, entry] of Object.entries(schema["entries"] as Record<string, unknown>)) {
+      setOwn(properties, key, this.#schema(entry))
+      if (!this.#mayBeAbsent(entry as ValibotNode)) required.push(key)
+    }
+    const json: Json = { type: "object", properties, required }
+    if (schema.type === "strict_object") json["additionalProperties"] = false
+    if (schema.type === "loose_object") json["additionalProperties"] = true
+    if (schema.type === "object_with_rest") {
+      json["additionalProperties"] = this.#schema(schema["rest"])
+    }
+    return json
+  }
+
+  #record(schema: ValibotNode): Json {
+    const propertyNames = this.#schema(schema["key"])
+    const values = { type: "object", additionalProperties: this.#schema(schema["value"]) }
+    const isAnyText = Object.keys(propertyNames).join() === "type"
+    return isAnyText ? values : { ...values, propertyNames }
+  }
+
+  #nullable(schema: ValibotNode): Json {
+    const wrapped = this.#schema(schema["wrapped"])
+    // A default takes the place of `null` only where `undefined` is meant by it too.
+    return this.#withDefault(schema, { anyOf: [wrapped, { type: "null" }] })
+  }
+
+  #withDefault(schema: ValibotNode, json: Json): Json {
+    const value = schema["default"]
+    // A function makes a new value each time; one of them is no default for all.
+    if (value === undefined || !isJson(value)) return json
+    return "$ref" in json ? { allOf: [json], default: value } : { ...json, default: value }
+  }
+
+  #mayBeAbsent(entry: ValibotNode): boolean {
+    if (!["optional", "exact_optional", "nullish"].includes(entry.type)) return false
+    return this.#side === "input" || entry["default"] === undefined
+  }
+
+  #lazy(schema: ValibotNode): Json {
+    const target = this.#targets.get(schema["getter"]) ?? lazyTarget(schema)
+    this.#targets.set(schema["getter"], target)
+    let name = this.#names.get(target)
+    if (name === undefined) {
+      name = `lazy${this.#names.size + 1}`
+      this.#names.set(target, name)
+      this.#defs[name] = this.#schema(target)
+    }
+    return { $ref: `#/$defs/${name}` }
+  }
+}
+
+function lazyTarget(schema: ValibotNode): ValibotNode {
+  let target: unknown
+  try {
+    target = (schema["getter"] as (input: unknown) => unknown)(undefined)
+  } catch (cause) {
+    throw new TypeError(
+      `A v.lazy() cannot be described: its function failed without an input (${reasonOf(cause)}). Let it return the same schema for every input.`,
+      { cause },
+    )
+  }
+  return target as ValibotNode
+}
+
+function constantOf(schema: ValibotNode, value: unknown): unknown {
+  if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value
+  throw unsaid(schema, ` with the value ${quote(value)}`)
+}
+
+function list(schema: ValibotNode, key: string): readonly unknown[] {
+  const value = schema[key]
+  if (Array.isArray(value)) return value
+  throw new TypeError(`This Valibot "${schema.type}" has no list of ${key}.`)
+}
+
+/** The error for what JSON Schema cannot say. */
+export function unsaid(node: ValibotNode, what = ""): TypeError {
+  return new TypeError(
+    `Valibot's "${node.type}"${what} has no JSON Schema form. Use a type that JSON has, or say what it is on the wire with toStandardJsonSchema(schema, options) from "@valibot/to-json-schema".`,
+  )
+}

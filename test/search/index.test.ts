@@ -1,0 +1,333 @@
+import { describe, expect, test } from "vitest"
+import { type SearchDocument, SearchIndex } from "../../src/search/index.ts"
+
+function indexOf(...documents: (string | SearchDocument)[]): SearchIndex {
+  const index = new SearchIndex()
+  for (const document of documents) {
+    index.add(typeof document === "string" ? { id: document, description: "" } : document)
+  }
+  return index
+}
+
+function idsOf(index: SearchIndex, query: string, limit = Infinity): string[] {
+  return index.search(query, { limit }).map((hit) => hit.id)
+}
+
+describe("SearchIndex on input it did not expect", () => {
+  test.each([undefined, null, 7, {}, ["a"]])("says that %j is no query", (query) => {
+    const index = indexOf("task.create")
+
+    expect(() => index.search(query as string)).toThrow(TypeError)
+    expect(() => index.search(query as string)).toThrow("search(query) takes a string; got")
+  })
+
+  test.each([-1, Number.NaN, 1.5, 2 ** 60, -Infinity, "5", null])(
+    "says that %j is no limit",
+    (limit) => {
+      const options = { limit: limit as number }
+
+      expect(() => indexOf("task.create").search("task", options)).toThrow(TypeError)
+      expect(() => indexOf("task.create").search("task", options)).toThrow('option "limit" takes')
+    },
+  )
+
+  test("takes a huge limit, and one of nothing", () => {
+    const index = indexOf("task.create", "task.list")
+
+    expect(index.search("task", { limit: Number.MAX_SAFE_INTEGER })).toHaveLength(2)
+    expect(index.search("task", { limit: 0 })).toEqual([])
+  })
+
+  test("answers a query of a megabyte", () => {
+    const index = indexOf("task.create", "note.create")
+
+    expect(idsOf(index, "task ".repeat(200_000))).toEqual(["task.create"])
+    expect(idsOf(index, "x".repeat(1_000_000))).toEqual([])
+    expect(idsOf(index, "taskcreate".repeat(100_000))).toEqual(["task.create", "note.create"])
+  })
+
+  test("reads no more than the beginning of a description of megabytes", () => {
+    const description = `${"filler ".repeat(400)} unreachable`
+    const index = indexOf({ id: "big.one", description })
+
+    expect(idsOf(index, "filler")).toEqual(["big.one"])
+    expect(idsOf(index, "unreachable")).toEqual([])
+  })
+
+  test("takes names of the object prototype for words", () => {
+    const index = indexOf("a.__proto__", "b.constructor", "c.toString", "d.hasOwnProperty")
+
+    expect(idsOf(index, "__proto__")).toEqual(["a.__proto__"])
+    expect(idsOf(index, "constructor")).toEqual(["b.constructor"])
+    expect(idsOf(index, "valueOf")).toEqual([])
+    expect(index.has("__proto__")).toBe(false)
+  })
+
+  test("takes lone surrogates, NUL and control characters for separators", () => {
+    const index = indexOf({ id: "odd.one", description: "left\ud800right\u0000middle\udc00" })
+
+    for (const word of ["left", "right", "middle", "\ud800left", "\u0000middle\u0007"]) {
+      expect(idsOf(index, word)).toEqual(["odd.one"])
+    }
+    expect(idsOf(index, "\ud800\udc00\u0000")).toEqual([])
+  })
+
+  test("finds an id without letters or digits by the id alone", () => {
+    const index = indexOf("---", "task.list", "")
+
+    expect(idsOf(index, "---")).toEqual(["---"])
+    expect(idsOf(index, "***")).toEqual([])
+    expect(idsOf(index, " ")).toEqual(["", "---", "task.list"])
+  })
+
+  test("puts an exact id first even where its words are read otherwise", () => {
+    const index = indexOf("GitHub", { id: "x.y", description: "talks to github" })
+
+    expect(idsOf(index, "GitHub")[0]).toBe("GitHub")
+  })
+
+  test("stays as it was when a document cannot be read", () => {
+    const index = indexOf("task.create")
+    const broken = { id: "task.create", description: undefined as unknown as string }
+
+    expect(() => index.add(broken)).toThrow(TypeError)
+    expect(idsOf(index, "create")).toEqual(["task.create"])
+  })
+
+  test("lets the filter throw, search and change the index", () => {
+    const index = indexOf("task.create", "task.list", "task.remove")
+    const before = index.search("task")
+
+    const refuse = (): boolean => {
+      throw new Error("no")
+    }
+    expect(() => index.search("task", { accept: refuse })).toThrow("no")
+    const seen = index.search("task", {
+      accept: (id) => index.remove(id) && index.search("task").every((hit) => hit.id !== id),
+    })
+    expect(seen).toEqual(before)
+    expect(index.size).toBe(0)
+  })
+})
+
+describe("SearchIndex.search", () => {
+  test("gives every document in id order for an empty query", () => {
+    const index = indexOf("b.two", "a.one", "c.three")
+
+    expect(idsOf(index, "")).toEqual(["a.one", "b.two", "c.three"])
+    expect(idsOf(index, " \t\n", 2)).toEqual(["a.one", "b.two"])
+    expect(index.search("", { accept: (id) => id > "b" })).toHaveLength(2)
+  })
+
+  test("gives twenty answers unless told", () => {
+    const index = indexOf(...Array.from({ length: 30 }, (_, i) => `task.t${i}`))
+
+    expect(index.search("task")).toHaveLength(20)
+  })
+
+  test("ranks the id before the name, the name before all words, all words before some", () => {
+    const index = indexOf(
+      { id: "some.words", description: "create create create" },
+      { id: "all.words", description: "where issues are made: create, github" },
+      "create.github.issue",
+      "other.create_github_issue",
+      "create.githubIssue",
+    )
+
+    expect(idsOf(index, "create.githubIssue")).toEqual([
+      "create.githubIssue",
+      "create.github.issue",
+      "other.create_github_issue",
+      "all.words",
+      "some.words",
+    ])
+    expect(index.search("create.githubIssue").map((hit) => Math.floor(hit.score))).toEqual([
+      4, 3, 2, 1, 0,
+    ])
+  })
+
+  test("weighs name, title, tags and description in this order", () => {
+    const index = indexOf(
+      { id: "d.d", description: "widget" },
+      { id: "c.c", description: "", tags: ["widget"] },
+      { id: "b.b", description: "", title: "Widget" },
+      { id: "a.widgetOf", description: "" },
+    )
+
+    expect(idsOf(index, "widget")).toEqual(["a.widgetOf", "b.b", "c.c", "d.d"])
+  })
+
+  test("finds an operation by the names of its input", () => {
+    const index = indexOf(
+      { id: "a.a", description: "", inputNames: ["dueDate", "assignee"] },
+      "b.b",
+    )
+
+    expect(idsOf(index, "due date")).toEqual(["a.a"])
+  })
+
+  test("breaks ties by id, whatever the order they came in", () => {
+    const index = indexOf("c.same", "a.same", "b.same")
+
+    expect(idsOf(index, "same")).toEqual(["a.same", "b.same", "c.same"])
+  })
+
+  test.each([
+    ["issues", "github.issue"],
+    ["creating", "github.created"],
+    ["repositories", "github.repository"],
+  ])("finds other forms of a word: %s", (query, id) => {
+    expect(idsOf(indexOf("x.y", id), query)).toEqual([id])
+  })
+
+  test("prefers the word as it was written to another form of it", () => {
+    expect(idsOf(indexOf("a.issues", "b.issue"), "issue of")).toEqual(["b.issue", "a.issues"])
+  })
+
+  test("finds words as they are typed, the closest first", () => {
+    const index = indexOf("a.deployments", "b.deploy", "c.other")
+
+    expect(idsOf(index, "d")).toEqual(["b.deploy", "a.deployments"])
+    expect(idsOf(index, "depl")).toEqual(["b.deploy", "a.deployments"])
+    expect(idsOf(index, "deploym")).toEqual(["a.deployments"])
+  })
+
+  test("takes short words for a beginning only where they come last", () => {
+    const index = indexOf("a.deploy", "b.list")
+
+    expect(idsOf(index, "de list")).toEqual(["b.list"])
+    expect(idsOf(index, "list de")).toEqual(["b.list", "a.deploy"])
+  })
+
+  test.each(["isue", "isssue", "isshe", "sisue"])("forgives one mistake: %s", (query) => {
+    expect(idsOf(indexOf("github.issue", "x.y"), query)).toEqual(["github.issue"])
+  })
+
+  test("forgives no mistake in short words, and none where the word is known", () => {
+    const index = indexOf("a.cart", "b.card", "c.tag")
+
+    expect(idsOf(index, "card")).toEqual(["b.card"])
+    expect(idsOf(index, "tab")).toEqual([])
+  })
+
+  test("corrects a few words of gibberish and ignores the rest", () => {
+    const index = indexOf("a.deploy")
+    const gibberish = Array.from({ length: 8 }, (_, i) => `zzzz${i}zzzz`).join(" ")
+
+    expect(idsOf(index, `${gibberish.slice(10)} deplyo`)).toEqual(["a.deploy"])
+    expect(idsOf(index, `${gibberish} deplyo`)).toEqual([])
+  })
+
+  test("finds what others call by another verb, after those that use the word", () => {
+    const index = indexOf("a.deleteUser", "b.removeUser", "c.createUser")
+
+    expect(idsOf(index, "remove user")).toEqual(["b.removeUser", "a.deleteUser", "c.createUser"])
+  })
+
+  test("finds words that were joined, and words that were split", () => {
+    const index = indexOf("a.listPods", "b.createWebhook")
+
+    expect(idsOf(index, "listpods")).toEqual(["a.listPods"])
+    expect(idsOf(index, "web hook")).toEqual(["b.createWebhook"])
+    expect(idsOf(index, "webhookcreatelist")).toEqual(["b.createWebhook", "a.listPods"])
+  })
+
+  test("knows a brand by either spelling", () => {
+    const index = indexOf({ id: "a.a", description: "Talks to GitHub." }, "github.list")
+
+    expect(idsOf(index, "github")).toEqual(["github.list", "a.a"])
+    expect(idsOf(index, "GitHub")).toEqual(["github.list", "a.a"])
+  })
+
+  test("does not insist on the small words of a sentence, but knows them in names", () => {
+    const index = indexOf("cart.addItem", "cart.addToCart", "x.y")
+
+    expect(idsOf(index, "how do I add an item to the cart", 1)).toEqual(["cart.addItem"])
+    expect(idsOf(index, "add to cart", 1)).toEqual(["cart.addToCart"])
+    expect(idsOf(index, "to")).toEqual(["cart.addToCart"])
+    expect(idsOf(indexOf({ id: "a.b", description: "the end of the day" }), "the of")).toEqual([])
+  })
+
+  test("reads other scripts, with and without accents", () => {
+    const index = indexOf(
+      { id: "a.a", description: "Café anlegen, Größe ändern" },
+      { id: "b.b", description: "数据库连接を作成する" },
+      { id: "c.c", description: "Создать задачу" },
+      { id: "d.d", description: "데이터 목록" },
+    )
+
+    expect(idsOf(index, "cafe")).toEqual(["a.a"])
+    expect(idsOf(index, "ＣＡＦÉ")).toEqual(["a.a"])
+    expect(idsOf(index, "数据库")).toEqual(["b.b"])
+    expect(idsOf(index, "接")).toEqual(["b.b"])
+    expect(idsOf(index, "る")).toEqual(["b.b"])
+    expect(idsOf(index, "ЗАДАЧУ")).toEqual(["c.c"])
+    expect(idsOf(index, "데이")).toEqual(["d.d"])
+  })
+
+  test("asks the filter in rank order and no longer than needed", () => {
+    const index = indexOf(...Array.from({ length: 50 }, (_, i) => `n${i + 10}.task`))
+    const asked: string[] = []
+
+    const hits = index.search("task", {
+      limit: 2,
+      accept: (id) => asked.push(id) > 3,
+    })
+
+    expect(asked).toEqual(["n10.task", "n11.task", "n12.task", "n13.task", "n14.task"])
+    expect(hits.map((hit) => hit.id)).toEqual(["n13.task", "n14.task"])
+  })
+})
+
+describe("SearchIndex.add and remove", () => {
+  test("replaces a document with the same id", () => {
+    const index = indexOf({ id: "a.a", description: "old words" })
+
+    index.add({ id: "a.a", description: "new words" })
+
+    expect(index.size).toBe(1)
+    expect(idsOf(index, "old")).toEqual([])
+    expect(idsOf(index, "new")).toEqual(["a.a"])
+    expect(idsOf(index, "")).toEqual(["a.a"])
+  })
+
+  test("forgets what was removed, for prefixes and corrections too", () => {
+    const index = indexOf("a.deploy", "b.list")
+
+    expect(index.remove("a.deploy")).toBe(true)
+    expect(index.remove("a.deploy")).toBe(false)
+    expect(index.has("a.deploy")).toBe(false)
+    for (const query of ["a.deploy", "deploy", "depl", "deplyo", "deploys", "listdeploy"]) {
+      expect(idsOf(index, query)).not.toContain("a.deploy")
+    }
+  })
+
+  test("gives the same answers after thousands of changes as an index made anew", () => {
+    const index = new SearchIndex()
+    const document = (i: number): SearchDocument => ({
+      id: `n${i % 7}.task${i}`,
+      title: i % 3 === 0 ? "Deploy service" : "List services",
+      description: `only${i} of ${i % 100} here`,
+    })
+    for (let i = 0; i < 4000; i++) index.add(document(i))
+    index.search("deploy")
+    for (let i = 0; i < 3000; i++) index.remove(document(i).id)
+    for (let i = 4000; i < 4100; i++) index.add(document(i))
+    const fresh = new SearchIndex()
+    for (let i = 3000; i < 4100; i++) fresh.add(document(i))
+
+    expect(index.size).toBe(1100)
+    for (const query of [
+      "deploy",
+      "serv",
+      "servcie",
+      "only3500",
+      "only5",
+      "n3.task3503",
+      "42",
+      "",
+    ]) {
+      expect(index.search(query, { limit: 50 })).toEqual(fresh.search(query, { limit: 50 }))
+    }
+  })
+})

@@ -1,0 +1,190 @@
+import { Type } from "typebox"
+import { describe, expectTypeOf, test } from "vitest"
+import {
+  buildEnv,
+  createRegistry,
+  defineOperation,
+  isDeclaredError,
+  OperationRegistry,
+  OperationType,
+  subscribe,
+} from "../../src/index.ts"
+import type { AnyRegistry, CallError, EnvelopeStream, ResponseEnvelope } from "../../src/index.ts"
+
+const create = defineOperation({
+  namespace: "task",
+  name: "create",
+  version: "1.0.0",
+  type: OperationType.MUTATION,
+  description: "Creates a task",
+  inputSchema: Type.Object({ title: Type.String(), tags: Type.Optional(Type.Array(Type.String())) }),
+  outputSchema: Type.Object({ id: Type.String(), done: Type.Boolean() }),
+  errorSchemas: [
+    { code: "TITLE_TAKEN", description: "", schema: Type.Object({ takenBy: Type.String() }) },
+    { code: "QUOTA", description: "", schema: Type.Object({ limit: Type.Number() }) },
+  ],
+  accessControl: { requiredScopes: ["task.write"] },
+  handler: (input, context) => {
+    expectTypeOf(input).toEqualTypeOf<{ title: string; tags?: string[] }>()
+    expectTypeOf(context.signal).toEqualTypeOf<AbortSignal>()
+    return { id: input.title, done: false }
+  },
+})
+
+const watch = defineOperation({
+  namespace: "task",
+  name: "watch",
+  type: "subscription",
+  description: "Streams tasks",
+  inputSchema: { type: "object", properties: { since: { type: "number" } }, required: ["since"] },
+  outputSchema: { type: "object", properties: { at: { type: "number" } }, required: ["at"] },
+  accessControl: { requiredScopes: [] },
+  async *handler(input) {
+    expectTypeOf(input.since).toEqualTypeOf<number>()
+    yield { at: input.since }
+  },
+})
+
+const ping = defineOperation({
+  namespace: "system",
+  name: "ping.deep",
+  type: "query",
+  description: "Answers",
+  inputSchema: Type.Unknown(),
+  outputSchema: Type.Number(),
+  accessControl: { requiredScopes: [] },
+  handler: () => 1,
+})
+
+const registry = createRegistry([create, watch, ping])
+type Task = { id: string; done: boolean }
+
+describe("types of a registry", () => {
+  test("execute infers input and output from the id", () => {
+    expectTypeOf(registry.execute("task.create", { title: "Milk" })).toEqualTypeOf<
+      Promise<ResponseEnvelope<Task>>
+    >()
+    expectTypeOf(registry.trusted.execute("task.create", { title: "Milk" })).toEqualTypeOf<
+      Promise<ResponseEnvelope<Task>>
+    >()
+    // @ts-expect-error the input misses its title
+    void registry.execute("task.create", {})
+    // @ts-expect-error the title is a number
+    void registry.execute("task.create", { title: 1 })
+    // @ts-expect-error the input cannot be left out
+    void registry.execute("task.create")
+    // @ts-expect-error a subscription is not executed
+    void registry.execute("task.watch", { since: 1 })
+  })
+
+  test("an input that admits undefined can be left out", () => {
+    expectTypeOf(registry.execute("system.ping.deep")).toEqualTypeOf<
+      Promise<ResponseEnvelope<number>>
+    >()
+  })
+
+  test("an id that is not known statically works with unknown", () => {
+    const id: string = "task.create"
+    expectTypeOf(registry.execute(id, 1)).toEqualTypeOf<Promise<ResponseEnvelope<unknown>>>()
+    expectTypeOf(registry.execute("other.thing")).toEqualTypeOf<
+      Promise<ResponseEnvelope<unknown>>
+    >()
+    expectTypeOf(registry.subscribe(id, 1)).toEqualTypeOf<EnvelopeStream<unknown>>()
+  })
+
+  test("subscribe infers its items", () => {
+    expectTypeOf(registry.subscribe("task.watch", { since: 1 })).toEqualTypeOf<
+      EnvelopeStream<{ at: number }>
+    >()
+    expectTypeOf(subscribe(registry, "task.watch", { since: 1 })).toEqualTypeOf<
+      EnvelopeStream<{ at: number }>
+    >()
+    // @ts-expect-error since is missing
+    registry.subscribe("task.watch", {})
+    // @ts-expect-error a mutation is not a stream
+    registry.subscribe("task.create", { title: "x" })
+  })
+
+  test("chained registrations add up", () => {
+    const chained = new OperationRegistry().register(create).register(ping)
+    expectTypeOf(chained.execute("task.create", { title: "x" })).toEqualTypeOf<
+      Promise<ResponseEnvelope<Task>>
+    >()
+    // @ts-expect-error the title is a number
+    void chained.execute("task.create", { title: 1 })
+    expectTypeOf(chained.execute("system.ping.deep")).toEqualTypeOf<
+      Promise<ResponseEnvelope<number>>
+    >()
+  })
+
+  test("a handler registered on a typed registry has a typed env", () => {
+    registry.register({
+      namespace: "task",
+      name: "copy",
+      version: "1.0.0",
+      type: "mutation",
+      description: "Copies a task",
+      inputSchema: Type.Object({ title: Type.String() }),
+      outputSchema: Type.Object({ id: Type.String() }),
+      accessControl: { requiredScopes: [] },
+      handler: async (input, context) => {
+        expectTypeOf(context.env.task.create({ title: "x" })).toEqualTypeOf<
+          Promise<ResponseEnvelope<Task>>
+        >()
+        expectTypeOf(context.call("task.create", { title: "x" })).toEqualTypeOf<
+          Promise<ResponseEnvelope<Task>>
+        >()
+        expectTypeOf(context.subscribe("task.watch", { since: 1 })).toEqualTypeOf<
+          EnvelopeStream<{ at: number }>
+        >()
+        // @ts-expect-error the title is a number
+        void context.env.task.create({ title: 1 })
+        // @ts-expect-error a stream is not in the env
+        void context.env.task.watch({ since: 1 })
+        expectTypeOf(context.env.system["ping.deep"]()).toEqualTypeOf<
+          Promise<ResponseEnvelope<number>>
+        >()
+        return { id: input.title }
+      },
+    })
+  })
+
+  test("buildEnv is typed by its registry", () => {
+    const env = buildEnv({ registry })
+    expectTypeOf(env.task.create({ title: "x" })).toEqualTypeOf<Promise<ResponseEnvelope<Task>>>()
+    // @ts-expect-error there is no such namespace
+    void env.nothing
+  })
+
+  test("declared errors are told apart by their code", () => {
+    const error: unknown = undefined
+    if (isDeclaredError(create, error)) {
+      expectTypeOf(error).toEqualTypeOf<
+        CallError<"TITLE_TAKEN", { takenBy: string }> | CallError<"QUOTA", { limit: number }>
+      >()
+      if (error.code === "QUOTA") {
+        expectTypeOf(error.details).toEqualTypeOf<{ limit: number } | undefined>()
+      }
+    }
+  })
+
+  test("a handler must give what its output schema says", () => {
+    defineOperation({
+      namespace: "a",
+      name: "b",
+      type: "query",
+      description: "",
+      inputSchema: Type.Unknown(),
+      outputSchema: Type.Object({ id: Type.String() }),
+      accessControl: { requiredScopes: [] },
+      // @ts-expect-error the id is a number
+      handler: () => ({ id: 1 }),
+    })
+  })
+
+  test("a typed registry is still a registry", () => {
+    const takesAny = (_registry: AnyRegistry): void => undefined
+    takesAny(registry)
+    takesAny(new OperationRegistry())
+  })
+})
