@@ -1,6 +1,12 @@
 import type { AnyOperation } from "./define.ts"
 import { reasonOf } from "./schema/describe.ts"
-import { type Candidate, candidateFault, candidatesOf, exportOf, specFields } from "./scan/exports.ts"
+import {
+  type Candidate,
+  candidateFault,
+  candidatesOf,
+  exportOf,
+  specFields,
+} from "./scan/exports.ts"
 import { type Loaded, loadModules } from "./scan/load.ts"
 import { type ScanSettings, scanSettings } from "./scan/options.ts"
 import { fileUrl } from "./scan/paths.ts"

@@ -192,6 +192,10 @@ describe("the wire form", () => {
     const { tree } = fc.letrec((tie) => ({
       tree: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie("tree")), fc.dictionary(fc.string(), tie("tree"))),
     }))
-    fc.assert(fc.property(tree, (data) => expect(trip(data)).toEqual(data)))
+    fc.assert(
+      fc.property(tree, (data) => {
+        expect(trip(data)).toEqual(data)
+      }),
+    )
   })
 })

@@ -1,8 +1,8 @@
-import { CallError, refusal } from "../errors.ts"
+import { refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { mapError } from "../map-error.ts"
 import type { CallOptions, Identity } from "../types.ts"
-import { CallContext } from "./context.ts"
 import { mintRequestId } from "./ids.ts"
 import type { Kernel } from "./kernel.ts"
 import type { OperationRecord } from "./record.ts"
@@ -10,38 +10,39 @@ import type { OperationRecord } from "./record.ts"
 /** Why a call ended before its handler did. */
 export type EndReason = "TIMEOUT" | "ABORTED"
 
+// No clock is ever there.
+const UNSET = Number.NEGATIVE_INFINITY
+
 /**
  * One running call or stream: who asked, until when, and what must stop with it.
  *
  * Handlers never see it; they get the `CallContext` in front of it. Ids, signals and controllers
- * are made when someone asks for them.
+ * are made when someone asks for them, and fields are set in one place: this is the hottest object
+ * of the library.
  */
 export abstract class Invocation implements DeadlineEntry {
-  readonly kernel: Kernel
-  readonly record: OperationRecord
-  readonly parent: Invocation | undefined
+  declare readonly kernel: Kernel
+  declare readonly record: OperationRecord
+  declare readonly parent: Invocation | undefined
   /** The outermost call; counts the calls nested under it. */
-  readonly root: Invocation
-  readonly depth: number
-  readonly options: CallOptions | undefined
+  declare readonly root: Invocation
+  declare readonly depth: number
+  declare readonly options: CallOptions | undefined
   /** What the caller said, unchecked and never handed out: `CallContext` shows a frozen copy. */
-  readonly identity: Identity | undefined
-  /** Epoch milliseconds, `Infinity` for none; negative infinity until someone asks `due`. */
-  deadline: number = UNSET
-  nestedCalls = 0
+  declare readonly identity: Identity | undefined
+  /** Epoch milliseconds, `Infinity` for none; `UNSET` until someone asks `due`. */
+  declare deadline: number
+  declare nestedCalls: number
   /** Set when the call ended early; nothing new starts under it then. */
-  ended: CallError | undefined
+  declare ended: CallError | undefined
 
   // Links of the deadline list; `Deadlines` keeps them.
-  bucket: DeadlineEntry["bucket"]
-  dueBefore: DeadlineEntry | undefined
-  dueAfter: DeadlineEntry | undefined
+  declare bucket: DeadlineEntry["bucket"]
+  declare dueBefore: DeadlineEntry | undefined
+  declare dueAfter: DeadlineEntry | undefined
 
-  #requestId: string | undefined
-  #controller: AbortController | undefined
-  #children: Set<Invocation> | undefined
-  #listening: AbortSignal | undefined
-  #untrack: (() => void) | undefined
+  /** What few calls need. */
+  declare private extras: Extras | undefined
 
   constructor(
     kernel: Kernel,
@@ -53,10 +54,13 @@ export abstract class Invocation implements DeadlineEntry {
     this.record = record
     this.parent = parent
     this.options = options
+    this.deadline = UNSET
+    this.nestedCalls = 0
+    this.ended = undefined
     this.bucket = undefined
     this.dueBefore = undefined
     this.dueAfter = undefined
-    this.ended = undefined
+    this.extras = undefined
     if (parent === undefined) {
       this.root = this
       this.depth = 1
@@ -68,51 +72,42 @@ export abstract class Invocation implements DeadlineEntry {
     }
   }
 
-  /** When the call ends. Reads the clock once, the first time a default has to be set. */
-  due(): number {
-    if (this.deadline === UNSET) this.deadline = this.defaultDeadline()
+  /** When the call ends. Reads the clock, unless `now` is given, the first time a default has to be set. */
+  due(now?: number): number {
+    if (this.deadline === UNSET) this.deadline = this.defaultDeadline(now)
     return this.deadline
   }
 
+  /** Takes over a parent's end, if that is known and earlier. */
+  capDeadline(limit: Invocation): void {
+    // Both undated: both are dated together, and the parent not later than this one.
+    if (this.deadline === UNSET && limit.deadline === UNSET) return
+    this.deadline = Math.min(this.due(), limit.due())
+  }
+
   get requestId(): string {
+    const extras = this.#extras()
     // A nested call is a call of its own: it never takes over an id.
-    return (this.#requestId ??=
-      (this.parent === undefined ? this.options?.requestId : undefined) ?? mintRequestId())
+    extras.requestId ??=
+      (this.parent === undefined ? this.options?.requestId : undefined) ?? mintRequestId()
+    return extras.requestId
   }
 
   get parentRequestId(): string | undefined {
     return this.parent === undefined ? this.options?.parentRequestId : this.parent.requestId
   }
 
+  get operationId(): string {
+    return this.record.id
+  }
+
   get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController()
-      if (this.ended !== undefined) this.#controller.abort(this.ended)
+    const extras = this.#extras()
+    if (extras.controller === undefined) {
+      extras.controller = new AbortController()
+      if (this.ended !== undefined) extras.controller.abort(this.ended)
     }
-    return this.#controller.signal
-  }
-
-  /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
-  protected watch(): void {
-    if (this.due() === Number.POSITIVE_INFINITY) this.#untrack = this.kernel.track(this)
-    else this.kernel.deadlines.add(this)
-    this.parent?.adopt(this)
-    const signal = this.options?.signal
-    if (signal !== undefined) {
-      this.#listening = signal
-      signal.addEventListener("abort", this)
-    }
-  }
-
-  protected unwatch(): void {
-    if (this.bucket !== undefined) this.kernel.deadlines.remove(this)
-    this.#untrack?.()
-    this.#untrack = undefined
-    this.parent?.release(this)
-    if (this.#listening !== undefined) {
-      this.#listening.removeEventListener("abort", this)
-      this.#listening = undefined
-    }
+    return extras.controller.signal
   }
 
   /** The caller's signal fired. */
@@ -122,7 +117,10 @@ export abstract class Invocation implements DeadlineEntry {
 
   /** The deadline passed. */
   expire(): void {
-    this.end("TIMEOUT", timeoutMessage(this))
+    this.end(
+      "TIMEOUT",
+      `No response to "${this.record.id}" before its deadline (request ${this.requestId}).`,
+    )
   }
 
   /** Ends the call before its handler does, and everything that runs under it. */
@@ -140,41 +138,70 @@ export abstract class Invocation implements DeadlineEntry {
     return this.ended
   }
 
-  /** Tells the handler and the children of a call that nobody waits any more. */
-  protected stopWork(reason: EndReason, message: string): void {
-    const children = this.#children
-    this.#children = undefined
-    if (children !== undefined) for (const child of children) child.end(reason, message)
-    try {
-      this.#controller?.abort(this.ended)
-    } catch (error) {
-      // Listeners of an EventTarget do not throw into `abort`; a replaced one may.
-      this.kernel.logger.error("An abort listener threw", { operationId: this.record.id, error })
-    }
-  }
-
   /** The error for whatever a handler threw. */
   fail(thrown: unknown): CallError {
     return mapError(thrown, this.record.spec.errorSchemas, this)
   }
 
-  get operationId(): string {
-    return this.record.id
+  /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
+  protected watch(): void {
+    if (this.deadline === UNSET && this.kernel.hasTimeout && !this.record.isStream) {
+      this.kernel.deadlines.addUndated(this)
+    } else if (this.due() === Number.POSITIVE_INFINITY) {
+      this.#extras().untrack = this.kernel.track(this)
+    } else {
+      this.kernel.deadlines.add(this)
+    }
+    const { parent, options } = this
+    if (parent !== undefined) parent.#adopt(this)
+    const signal = options?.signal
+    if (signal !== undefined) {
+      this.#extras().listening = signal
+      signal.addEventListener("abort", this)
+    }
   }
 
-  adopt(child: Invocation): void {
-    this.#children ??= new Set()
-    this.#children.add(child)
+  protected unwatch(): void {
+    if (this.bucket !== undefined) this.kernel.deadlines.remove(this)
+    const { parent, extras } = this
+    if (parent !== undefined) parent.extras?.children?.delete(this)
+    if (extras === undefined) return
+    extras.untrack?.()
+    extras.untrack = undefined
+    extras.listening?.removeEventListener("abort", this)
+    extras.listening = undefined
   }
 
-  release(child: Invocation): void {
-    this.#children?.delete(child)
+  /** Tells the handler and the children of a call that nobody waits any more. */
+  protected stopWork(reason: EndReason, message: string): void {
+    const { extras } = this
+    if (extras === undefined) return
+    const { children, controller } = extras
+    extras.children = undefined
+    if (children !== undefined) for (const child of children) child.end(reason, message)
+    controller?.abort(this.ended)
   }
 
   protected abstract settleEnded(error: CallError): void
 
   /** When a call ends of which nobody said it. */
-  protected abstract defaultDeadline(): number
+  protected abstract defaultDeadline(now?: number): number
+
+  #adopt(child: Invocation): void {
+    const extras = this.#extras()
+    extras.children ??= new Set()
+    extras.children.add(child)
+  }
+
+  #extras(): Extras {
+    return (this.extras ??= {
+      requestId: undefined,
+      controller: undefined,
+      children: undefined,
+      listening: undefined,
+      untrack: undefined,
+    })
+  }
 
   #endError(reason: EndReason, message: string, cause: unknown, started: boolean): CallError {
     return refusal(reason, message, {
@@ -188,45 +215,42 @@ export abstract class Invocation implements DeadlineEntry {
   }
 }
 
-// No clock is ever there.
-const UNSET = Number.NEGATIVE_INFINITY
+interface Extras {
+  requestId: string | undefined
+  controller: AbortController | undefined
+  children: Set<Invocation> | undefined
+  listening: AbortSignal | undefined
+  untrack: (() => void) | undefined
+}
 
 /** A call of a query or mutation whose result is not there yet. */
 export class Call extends Invocation {
-  #resolve: ((envelope: unknown) => void) | undefined
-  #reject: ((error: unknown) => void) | undefined
-
-  /** The context its handler gets. */
-  context(): CallContext {
-    return new CallContext(this)
-  }
+  declare private resolve: ((envelope: unknown) => void) | undefined
+  declare private reject: ((error: unknown) => void) | undefined
 
   /** Waits for a handler's promise, for as long as the call lasts. */
   wait(promise: Promise<unknown>): Promise<never> {
-    const outcome = new Promise((resolve, reject) => {
-      this.#resolve = resolve
-      this.#reject = reject
-    })
+    const outcome = new Promise(capture)
+    this.resolve = capturedResolve
+    this.reject = capturedReject
     this.watch()
     promise.then(
       (result) => {
         if (this.ended === undefined) this.#finish(result)
       },
       (thrown: unknown) => {
-        if (this.ended === undefined) this.#settle(undefined, this.fail(thrown))
+        if (this.ended === undefined) this.#fail(thrown)
       },
     )
     return outcome as Promise<never>
   }
 
-  protected override defaultDeadline(): number {
-    return this.kernel.defaultDeadline()
+  protected override defaultDeadline(now?: number): number {
+    return this.kernel.defaultDeadline(now)
   }
 
   protected override settleEnded(error: CallError): void {
-    this.#reject?.(error)
-    this.#resolve = undefined
-    this.#reject = undefined
+    this.reject?.(error)
   }
 
   #finish(result: unknown): void {
@@ -234,18 +258,16 @@ export class Call extends Invocation {
     try {
       envelope = this.kernel.process(this.record, result)
     } catch (thrown) {
-      this.#settle(undefined, this.fail(thrown))
+      this.#fail(thrown)
       return
     }
-    this.#settle(envelope, undefined)
+    this.unwatch()
+    this.resolve?.(envelope)
   }
 
-  #settle(envelope: unknown, error: CallError | undefined): void {
+  #fail(thrown: unknown): void {
     this.unwatch()
-    if (error === undefined) this.#resolve?.(envelope)
-    else this.#reject?.(error)
-    this.#resolve = undefined
-    this.#reject = undefined
+    this.reject?.(this.fail(thrown))
   }
 }
 
@@ -254,6 +276,10 @@ export function abortedMessage(operationId: string): string {
   return `The call of "${operationId}" was aborted.`
 }
 
-function timeoutMessage(call: Invocation): string {
-  return `No response to "${call.record.id}" before its deadline (request ${call.requestId}).`
+// One executor for all promises, read at once: a closure for each would be one more object a call.
+let capturedResolve: (value: unknown) => void
+let capturedReject: (error: unknown) => void
+function capture(resolve: (value: unknown) => void, reject: (error: unknown) => void): void {
+  capturedResolve = resolve
+  capturedReject = reject
 }

@@ -43,6 +43,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
   readonly logger: Logger
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+  /** Calls end by themselves. */
+  readonly hasTimeout: boolean
   readonly #options: KernelOptions
   /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
   readonly #endless = new Set<WeakRef<Invocation>>()
@@ -51,6 +53,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   constructor(store: RecordStore, options: KernelOptions) {
     this.store = store
     this.#options = options
+    this.hasTimeout = options.timeout !== Number.POSITIVE_INFINITY
     this.clock = options.clock
     this.logger = options.logger
     this.onWarning = options.onWarning
@@ -142,7 +145,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       // The infinite past is only "long ago": it must not read as "not set".
       call.deadline = Math.max(options.deadline, -Number.MAX_VALUE)
     }
-    if (parent !== undefined) call.deadline = Math.min(call.due(), parent.due())
+    if (parent !== undefined) call.capDeadline(parent)
     const signal = options?.signal
     if (signal?.aborted === true) {
       throw call.refuse("ABORTED", abortedMessage(call.record.id), signal.reason)
@@ -156,8 +159,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
   }
 
   /** The deadline of a call that begins now and of which nobody said it. */
-  defaultDeadline(): number {
-    return this.clock.now() + this.#options.timeout
+  defaultDeadline(now: number = this.clock.now()): number {
+    return now + this.#options.timeout
   }
 
   process(record: OperationRecord, result: unknown): ResponseEnvelope {
@@ -205,7 +208,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     if (options !== undefined || parent !== undefined) this.begin(call)
     let result: unknown
     try {
-      result = (record.handler as NonNullable<OperationRecord["handler"]>)(input, call.context())
+      result = (record.handler as NonNullable<OperationRecord["handler"]>)(input, new CallContext(call))
       if (!isThenable(result)) return Promise.resolve(this.process(record, result))
     } catch (thrown) {
       return Promise.reject(call.fail(thrown))

@@ -3,8 +3,8 @@ import { MinHeap } from "./min-heap.ts"
 
 /** Something that ends at a time unless it is taken out before. The links belong to `Deadlines`. */
 export interface DeadlineEntry {
-  /** Epoch milliseconds. */
-  readonly deadline: number
+  /** Epoch milliseconds. `now` is given when the entry has still to choose. */
+  due(now?: number): number
   /** Called once, when the time has come. */
   expire(): void
   bucket: Bucket | undefined
@@ -30,6 +30,9 @@ export class Deadlines {
   readonly #clock: Clock
   readonly #buckets = new Map<number, Bucket>()
   readonly #times = new MinHeap()
+  /** Entries that have still to choose their time: most are gone before it is asked for. */
+  readonly #undated: Bucket = { at: Number.NaN, head: undefined }
+  #isDating = false
   #latest: Bucket | undefined
   #size = 0
   #timer: unknown
@@ -45,16 +48,27 @@ export class Deadlines {
     return this.#size
   }
 
+  /** Adds an entry that knows its time. */
   add(entry: DeadlineEntry): void {
+    const due = entry.due()
     let bucket = this.#latest
-    if (bucket === undefined || bucket.at !== entry.deadline) bucket = this.#open(entry.deadline)
-    entry.bucket = bucket
-    entry.dueBefore = undefined
-    entry.dueAfter = bucket.head
-    if (bucket.head !== undefined) bucket.head.dueBefore = entry
-    bucket.head = entry
+    if (bucket === undefined || bucket.at !== due) bucket = this.#open(due)
+    link(entry, bucket)
     if (this.#size++ === 0) setRef(this.#timer, true)
-    if (entry.deadline < this.#armedFor || this.#armedWith !== globalThis.setTimeout) this.#arm()
+    if (due < this.#armedFor || this.#armedWith !== globalThis.setTimeout) this.#arm()
+  }
+
+  /**
+   * Adds an entry whose time is counted from now. It is asked for it when what runs now is over.
+   *
+   * Reading the clock is a large part of a small call, and most calls end before that.
+   */
+  addUndated(entry: DeadlineEntry): void {
+    link(entry, this.#undated)
+    if (this.#isDating) return
+    this.#isDating = true
+    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#date, 0)
+    else this.#clock.defer(this.#date)
   }
 
   remove(entry: DeadlineEntry): void {
@@ -66,6 +80,7 @@ export class Deadlines {
     entry.bucket = undefined
     entry.dueBefore = undefined
     entry.dueAfter = undefined
+    if (bucket === this.#undated) return
     if (bucket.head === undefined && bucket !== this.#latest) this.#buckets.delete(bucket.at)
     if (--this.#size === 0) setRef(this.#timer, false)
   }
@@ -73,8 +88,19 @@ export class Deadlines {
   /** Takes out everything that still waits, and hands each to `end`. */
   close(end: (entry: DeadlineEntry) => void): void {
     this.#disarm()
+    this.#empty(this.#undated, end)
     for (const bucket of [...this.#buckets.values()]) this.#empty(bucket, end)
     this.#forget()
+  }
+
+  readonly #date = (): void => {
+    this.#isDating = false
+    if (this.#undated.head === undefined) return
+    const now = this.#clock.now()
+    this.#empty(this.#undated, (entry) => {
+      entry.due(now)
+      this.add(entry)
+    })
   }
 
   #open(at: number): Bucket {
@@ -134,6 +160,15 @@ export class Deadlines {
     this.#times.clear()
     this.#latest = undefined
   }
+}
+
+function link(entry: DeadlineEntry, bucket: Bucket): void {
+  const { head } = bucket
+  entry.bucket = bucket
+  entry.dueBefore = undefined
+  entry.dueAfter = head
+  if (head !== undefined) head.dueBefore = entry
+  bucket.head = entry
 }
 
 /** Lets a timer hold the process, or not, where the platform's timers can. */

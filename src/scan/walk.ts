@@ -43,8 +43,11 @@ class Walk {
   readonly #signal: AbortSignal | undefined
   readonly #visited = new Set<string>()
   // Links wait until everything else was seen, so that what can be reached without them is.
-  readonly #links: { readonly file: string; readonly path: string; readonly entry: ScannerEntry }[] =
-    []
+  readonly #links: {
+    readonly file: string
+    readonly path: string
+    readonly entry: ScannerEntry
+  }[] = []
 
   constructor(fs: ScannerFS, extensions: readonly string[], signal: AbortSignal | undefined) {
     this.#fs = fs
@@ -89,7 +92,11 @@ class Walk {
     try {
       real = await this.#real(path)
     } catch (cause) {
-      this.problems.push({ file, reason: `is a link that leads nowhere: ${reasonOf(cause)}`, cause })
+      this.problems.push({
+        file,
+        reason: `is a link that leads nowhere: ${reasonOf(cause)}`,
+        cause,
+      })
       return
     }
     if (real === undefined || root === undefined) {

@@ -1,3 +1,4 @@
+import { Check } from "typebox/schema"
 import { isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
@@ -85,7 +86,7 @@ class Preparation {
       }
     }
     moveDeceptive(copy)
-    const refinements = [...ownRefinements(node), ...this.#presence(node)]
+    const refinements = [...ownRefinements(node), ...this.#presence(node), ...takeBigints(copy)]
     if (refinements.length > 0) Object.defineProperty(copy, "~refine", { value: refinements })
     return copy
   }
@@ -182,6 +183,18 @@ function moveDeceptive(copy: Record<string, unknown>): void {
     copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), rule]
   }
   for (const _ of takeDeceptive(dependentRequired, isRuleDeceptive)) continue
+}
+
+/** The code generator writes a bigint among `const` and `enum` as a number; its interpreter knows better. */
+function takeBigints(copy: Record<string, unknown>): Refinement[] {
+  const found: Refinement[] = []
+  for (const keyword of ["const", "enum"]) {
+    const values = copy[keyword]
+    if (!(Array.isArray(values) ? values : [values]).some((v) => typeof v === "bigint")) continue
+    delete copy[keyword]
+    found.push({ check: (value) => Check({ [keyword]: values }, value), error: () => "" })
+  }
+  return found
 }
 
 function isRuleDeceptive(key: string, keys: unknown): boolean {

@@ -1,4 +1,6 @@
+import { quote, reasonOf } from "./describe.ts"
 import { isPlainRecord } from "./json.ts"
+import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
 
 /** Which side of a schema with transforms: what is given to it, or what it gives. */
 export type SchemaSide = "input" | "output"
@@ -13,12 +15,40 @@ export interface StandardProps {
     | undefined
 }
 
-/** The `~standard` of a value; `undefined` when it has none. */
+const CURES: Readonly<Record<string, string>> = {
+  zod: `Use a type that JSON has, or describe the wire form: FromSchema(z.toJSONSchema(schema, { unrepresentable: "any" })).`,
+  arktype: `Use a type that JSON has, or describe the wire form: FromSchema(schema.toJsonSchema({ fallback: ({ base }) => base })).`,
+  valibot: `Wrap it: toStandardJsonSchema(schema) from "@valibot/to-json-schema".`,
+}
+
+/**
+ * The `~standard` of a value; `undefined` when it has none.
+ *
+ * A raw Valibot schema has no JSON Schema form of its own and is given ours. Throws a `TypeError` for one
+ * that cannot be read.
+ */
 export function standardProps(value: unknown): StandardProps | undefined {
   if ((typeof value !== "object" || value === null) && typeof value !== "function") return undefined
-  const props = (value as { readonly "~standard"?: unknown })["~standard"]
-  if (!isPlainRecord(props) || typeof props["validate"] !== "function") return undefined
-  return props as unknown as StandardProps
+  try {
+    const props = (value as { readonly "~standard"?: unknown })["~standard"]
+    if (!isPlainRecord(props) || typeof props["validate"] !== "function") return undefined
+    const standard = props as unknown as StandardProps
+    if (standard.vendor !== "valibot" || standard.jsonSchema !== undefined) return standard
+    if (!isValibotSchema(value)) return standard
+    return {
+      version: 1,
+      vendor: "valibot",
+      validate: (input) => standard.validate(input),
+      jsonSchema: {
+        input: () => valibotJsonSchema(value, "input"),
+        output: () => valibotJsonSchema(value, "output"),
+      },
+    }
+  } catch (cause) {
+    throw new TypeError(`The "~standard" of this schema cannot be read: ${reasonOf(cause)}`, {
+      cause,
+    })
+  }
 }
 
 /**
@@ -29,22 +59,42 @@ export function standardProps(value: unknown): StandardProps | undefined {
 export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   const props = standardProps(schema)
   if (props === undefined) return schema
-  const convert = props.jsonSchema?.[side]
-  if (typeof convert !== "function") throw withoutJsonSchema(props.vendor)
+  const vendor = typeof props.vendor === "string" ? props.vendor : "unknown"
+  let found: { readonly json: unknown } | undefined
   try {
-    return convert.call(props.jsonSchema, { target: "draft-2020-12" })
+    const convert = props.jsonSchema?.[side]
+    if (typeof convert === "function") {
+      found = { json: convert.call(props.jsonSchema, { target: "draft-2020-12" }) }
+    }
   } catch (cause) {
-    throw new TypeError(
-      `The ${side} of this ${props.vendor} schema has no JSON Schema form: ${(cause as Error).message}`,
-      { cause },
-    )
+    throw new TypeError(unwritable(vendor, side, cause), { cause })
   }
+  if (found === undefined) {
+    throw new TypeError(`This ${vendor} schema carries no JSON Schema form. ${cureFor(vendor)}`)
+  }
+  return plainSchema(found.json, vendor, side)
 }
 
-function withoutJsonSchema(vendor: string): TypeError {
-  const cure =
-    vendor === "valibot"
-      ? `Wrap it: toStandardJsonSchema(schema) from "@valibot/to-json-schema".`
-      : `Pass its JSON Schema through FromSchema instead, or use a version of ${vendor} that implements Standard JSON Schema.`
-  return new TypeError(`This ${vendor} schema carries no JSON Schema form. ${cure}`)
+function unwritable(vendor: string, side: SchemaSide, cause: unknown): string {
+  const reason = reasonOf(cause).replace(/\.$/, "")
+  const says = `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}.`
+  // Our own converter has said what to do.
+  return reason.includes("toStandardJsonSchema") ? says : `${says} ${cureFor(vendor)}`
+}
+
+function cureFor(vendor: string): string {
+  if (Object.hasOwn(CURES, vendor)) return CURES[vendor]!
+  return `Pass its JSON Schema through FromSchema instead, or use a version of ${vendor} that implements Standard JSON Schema.`
+}
+
+function plainSchema(converted: unknown, vendor: string, side: SchemaSide): unknown {
+  if (typeof converted === "boolean") return converted
+  if (!isPlainRecord(converted) || converted instanceof Promise) {
+    const got = converted instanceof Promise ? "a promise" : quote(converted)
+    throw new TypeError(
+      `The ${side} of this ${vendor} schema gave ${got} where JSON Schema was expected. ${cureFor(vendor)}`,
+    )
+  }
+  // Zod hides the schema's own `~standard` in what it gives; left there, it would be converted again.
+  return "~standard" in converted ? { ...converted } : converted
 }

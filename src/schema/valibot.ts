@@ -1,24 +1,13 @@
 import { quote, reasonOf } from "./describe.ts"
-import { isPlainRecord, setOwn } from "./json.ts"
-import { flattenPipe, inputSteps, outputSteps } from "./valibot-pipe.ts"
-import { applyAction, isJson } from "./valibot-actions.ts"
+import { setOwn } from "./json.ts"
+import { applyAction, isJson } from "./valibot/actions.ts"
+import { isValibotSchema, type Json, type Side, unsaid, type ValibotNode } from "./valibot/node.ts"
+import { stepsOf } from "./valibot/pipe.ts"
 
-type Side = "input" | "output"
-type Json = Record<string, unknown>
-
-/** A schema or an action of Valibot, by structure: this file needs no Valibot. */
-export interface ValibotNode {
-  readonly kind: string
-  readonly type: string
-  readonly [key: string]: unknown
-}
+export { isValibotSchema } from "./valibot/node.ts"
 
 const MAX_DEPTH = 200
-
-/** Whether a value is a schema of Valibot as it comes from `v.object()` and the like. */
-export function isValibotSchema(value: unknown): value is ValibotNode {
-  return isPlainRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
-}
+const MAY_BE_ABSENT: ReadonlySet<string> = new Set(["optional", "exact_optional", "nullish"])
 
 /**
  * One side of a raw Valibot schema as JSON Schema 2020-12.
@@ -58,18 +47,11 @@ class Conversion {
       )
     }
     try {
-      return Array.isArray(schema["pipe"]) ? this.#pipe(schema["pipe"]) : this.#plain(schema)
+      const [base, ...actions] = stepsOf(schema, this.#side)
+      return actions.reduce(applyAction, this.#plain(base))
     } finally {
       this.#depth--
     }
-  }
-
-  #pipe(pipe: readonly unknown[]): Json {
-    const flat = flattenPipe(pipe)
-    const [first, ...actions] = this.#side === "input" ? inputSteps(flat) : outputSteps(flat)
-    let json = this.#plain(first!)
-    for (const action of actions) json = applyAction(json, action, this.#side)
-    return json
   }
 
   #plain(schema: ValibotNode): Json {
@@ -162,20 +144,22 @@ class Conversion {
 
   #nullable(schema: ValibotNode): Json {
     const wrapped = this.#schema(schema["wrapped"])
-    // A default takes the place of `null` only where `undefined` is meant by it too.
+    // What comes out has the default in the place of `null`.
+    if (this.#side === "output" && (schema["default"] ?? null) !== null) return wrapped
     return this.#withDefault(schema, { anyOf: [wrapped, { type: "null" }] })
   }
 
   #withDefault(schema: ValibotNode, json: Json): Json {
     const value = schema["default"]
-    // A function makes a new value each time; one of them is no default for all.
-    if (value === undefined || !isJson(value)) return json
-    return "$ref" in json ? { allOf: [json], default: value } : { ...json, default: value }
+    // It is an input, before any transform. A function makes a new one each time: none of them is for all.
+    if (this.#side === "output" || value === undefined || !isJson(value)) return json
+    return { ...json, default: value }
   }
 
   #mayBeAbsent(entry: ValibotNode): boolean {
-    if (!["optional", "exact_optional", "nullish"].includes(entry.type)) return false
-    return this.#side === "input" || entry["default"] === undefined
+    const [base] = stepsOf(entry, this.#side)
+    if (!MAY_BE_ABSENT.has(base.type)) return false
+    return this.#side === "input" || base["default"] === undefined
   }
 
   #lazy(schema: ValibotNode): Json {
@@ -205,7 +189,8 @@ function lazyTarget(schema: ValibotNode): ValibotNode {
 }
 
 function constantOf(schema: ValibotNode, value: unknown): unknown {
-  if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)) return value
+  if (typeof value === "string" || typeof value === "boolean" || Number.isFinite(value))
+    return value
   throw unsaid(schema, ` with the value ${quote(value)}`)
 }
 
@@ -213,11 +198,4 @@ function list(schema: ValibotNode, key: string): readonly unknown[] {
   const value = schema[key]
   if (Array.isArray(value)) return value
   throw new TypeError(`This Valibot "${schema.type}" has no list of ${key}.`)
-}
-
-/** The error for what JSON Schema cannot say. */
-export function unsaid(node: ValibotNode, what = ""): TypeError {
-  return new TypeError(
-    `Valibot's "${node.type}"${what} has no JSON Schema form. Use a type that JSON has, or say what it is on the wire with toStandardJsonSchema(schema, options) from "@valibot/to-json-schema".`,
-  )
 }

@@ -111,7 +111,11 @@ const CASES: Record<string, readonly Case[]> = {
       name: "properties may be named like keywords",
       schema: {
         type: "object",
-        properties: { nullable: { type: "boolean" }, $ref: { type: "string" }, id: { type: "string" } },
+        properties: {
+          nullable: { type: "boolean" },
+          $ref: { type: "string" },
+          id: { type: "string" },
+        },
       },
       options: oas,
       valid: [{ nullable: true, $ref: "x", id: "y" }],
@@ -151,7 +155,11 @@ const CASES: Record<string, readonly Case[]> = {
         contains: { $ref: "#/additionalItems" },
       },
       valid: [[1, 2, "a"]],
-      invalid: [[1, "b", "a"], [1, 2, 3], [1, 2]],
+      invalid: [
+        [1, "b", "a"],
+        [1, 2, 3],
+        [1, 2],
+      ],
     },
     {
       name: "dependencies of both kinds, and pointers into them",
@@ -195,7 +203,10 @@ const CASES: Record<string, readonly Case[]> = {
         required: ["name"],
       },
       valid: [{ name: 1, child: { name: 1 } }],
-      invalid: [{ name: 1, child: {} }, { name: 1, child: { name: 1, more: 1 } }],
+      invalid: [
+        { name: 1, child: {} },
+        { name: 1, child: { name: 1, more: 1 } },
+      ],
     },
     {
       name: "$recursiveAnchor lets an extension take the place of the root",

@@ -44,7 +44,9 @@ describe.runIf(hasSuite).each(DRAFTS)("JSON Schema Test Suite, %s", (draft, dial
         const passed = validator.check(data)
         const issues = validator.errors(data)
         expect(issues.length === 0, `${name}: check and errors agree`).toBe(passed)
-        expect(issues.map(({ keyword }) => keyword).includes("schema"), `${name}: a reason`).toBe(false)
+        expect(issues.map(({ keyword }) => keyword).includes("schema"), `${name}: a reason`).toBe(
+          false,
+        )
         const gap = KNOWN_GAPS.find(
           (known) =>
             known.draft === draft &&

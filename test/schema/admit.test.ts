@@ -115,7 +115,10 @@ describe("admitSchema", () => {
     const { schema, diagnostics } = admitSchema(node)
     expect(diagnostics).toMatchObject([{ code: "not-json", path: "/properties/child" }])
     expect(diagnostics[0]?.message).toContain("$ref")
-    expect(schema).toEqual({ type: "object", properties: { child: true, name: { type: "string" } } })
+    expect(schema).toEqual({
+      type: "object",
+      properties: { child: true, name: { type: "string" } },
+    })
     const list: unknown[] = []
     list.push(list)
     expect(codes({ default: list })).toEqual(["not-json /default/0"])
@@ -147,7 +150,9 @@ describe("admitSchema", () => {
     expect(codes({ enum: Array.from({ length: 50 }, String) }, { limits: { nodes: 20 } })).toEqual([
       "too-large /enum/19",
     ])
-    expect(codes({ allOf: [{ enum: ["a", "b"] }, { not: {} }] }, { limits: { nodes: 3 } })).toHaveLength(1)
+    expect(
+      codes({ allOf: [{ enum: ["a", "b"] }, { not: {} }] }, { limits: { nodes: 3 } }),
+    ).toHaveLength(1)
   })
 
   test("a bomb of shared objects ends at the limit", () => {
@@ -164,15 +169,20 @@ describe("admitSchema", () => {
     expect(codes(getter)).toEqual(["not-json /type"])
     expect(codes(new Proxy({}, { ownKeys: fail }))).toEqual(["not-json "])
     expect(admitSchema(new Proxy({}, { ownKeys: fail })).schema).toEqual({})
-    expect(codes({ properties: { a: new Proxy({}, { get: fail }) } })).toEqual(["not-json /properties/a"])
+    expect(codes({ properties: { a: new Proxy({}, { get: fail }) } })).toEqual([
+      "not-json /properties/a",
+    ])
     expect(codes({ enum: new Proxy([1], { get: fail }) })).toEqual(["not-json /enum"])
     const descriptor = new Proxy({ type: "string" }, { getOwnPropertyDescriptor: fail })
     expect(admitSchema({ not: descriptor }).diagnostics[0]?.code).toBe("not-json")
-    const bottomless: object = new Proxy({}, {
-      get: () => bottomless,
-      ownKeys: () => ["not"],
-      getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }),
-    })
+    const bottomless: object = new Proxy(
+      {},
+      {
+        get: () => bottomless,
+        ownKeys: () => ["not"],
+        getOwnPropertyDescriptor: () => ({ configurable: true, enumerable: true }),
+      },
+    )
     expect(admitSchema(bottomless).diagnostics).not.toEqual([])
   })
 })
@@ -185,7 +195,11 @@ describe("TypeBox types", () => {
 
   test("keep their refinements, hidden from JSON", () => {
     const type = Type.Object({
-      a: Type.Refine(Type.String(), (value) => value.length > 2, () => "too short"),
+      a: Type.Refine(
+        Type.String(),
+        (value) => value.length > 2,
+        () => "too short",
+      ),
     })
     const { schema } = admitSchema(type)
     expect(JSON.stringify(schema)).toBe(JSON.stringify(type))
@@ -198,13 +212,23 @@ describe("TypeBox types", () => {
   })
 
   test("a refinement that throws is a reason, not a crash", () => {
-    const type = Type.Refine(Type.Unknown(), () => {
-      throw new Error("oops")
-    }, () => "")
+    const type = Type.Refine(
+      Type.Unknown(),
+      () => {
+        throw new Error("oops")
+      },
+      () => "",
+    )
     const validator = typeboxEngine.compile(admitSchema(type).schema)
     expect(validator.check(1)).toBe(false)
-    expect(validator.errors(1)).toEqual([{ path: "", keyword: "access", message: "cannot be read: oops" }])
-    const empty = Type.Refine(Type.Unknown(), () => false, () => "")
+    expect(validator.errors(1)).toEqual([
+      { path: "", keyword: "access", message: "cannot be read: oops" },
+    ])
+    const empty = Type.Refine(
+      Type.Unknown(),
+      () => false,
+      () => "",
+    )
     expect(typeboxEngine.compile(admitSchema(empty).schema).errors(1)[0]?.message).toBe(
       "does not pass the refinement of its schema",
     )

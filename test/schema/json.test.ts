@@ -67,14 +67,23 @@ describe("quote", () => {
   test("cuts at 80 characters, and does not walk the rest", () => {
     expect(quote("x".repeat(1000))).toHaveLength(80)
     expect(quote(Array.from({ length: 1e6 }, () => "item")).length).toBeLessThanOrEqual(80)
-    expect(quote(Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`key${i}`, i])))).toHaveLength(80)
+    expect(
+      quote(Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`key${i}`, i]))),
+    ).toHaveLength(80)
   })
 
   test("never throws", () => {
     const cyclic: Record<string, unknown> = {}
     cyclic["self"] = cyclic
     expect(quote(cyclic)).toContain("{…}")
-    const trap = new Proxy({}, { ownKeys: () => { throw new Error("no") } })
+    const trap = new Proxy(
+      {},
+      {
+        ownKeys: () => {
+          throw new Error("no")
+        },
+      },
+    )
     expect(quote(trap)).toBe("an object that cannot be read")
   })
 })
@@ -92,6 +101,10 @@ test("typeName, listed and reasonOf speak plainly", () => {
   expect(reasonOf(new Error("why"))).toBe("why")
   expect(reasonOf("text")).toBe('"text"')
   const hostile = new Error("x")
-  Object.defineProperty(hostile, "message", { get: () => { throw new Error("no") } })
+  Object.defineProperty(hostile, "message", {
+    get: () => {
+      throw new Error("no")
+    },
+  })
   expect(reasonOf(hostile)).toBe("unknown reason")
 })

@@ -75,11 +75,18 @@ describe("malformed keywords", () => {
   })
 
   test("annotations and unknown keywords are nobody's business", () => {
-    const source = { title: 5, default: Symbol.iterator.description, "x-type": "strnig", readOnly: "no" }
+    const source = {
+      title: 5,
+      default: Symbol.iterator.description,
+      "x-type": "strnig",
+      readOnly: "no",
+    }
     expect(admitSchema(source)).toMatchObject({ schema: source, diagnostics: [] })
   })
 
   test("properties named like keywords are not keywords", () => {
-    expect(admitSchema({ properties: { type: {}, required: {}, pattern: {} } }).diagnostics).toEqual([])
+    expect(
+      admitSchema({ properties: { type: {}, required: {}, pattern: {} } }).diagnostics,
+    ).toEqual([])
   })
 })

@@ -13,9 +13,10 @@ describe("data that is left as it is", () => {
   class List extends Array<unknown> {}
   const hidden = Object.defineProperty({ z: 1 }, "a", { value: 1 })
   const secret = Object.defineProperty({ z: 1 }, "secret", { value: 1 })
-  const sparse = [, { z: 1 }]
+  const sparse = Array.from<unknown>({ length: 1 }).concat([{ z: 1 }])
+  Reflect.deleteProperty(sparse, 0)
   const labelled = Object.assign([{ z: 1 }], { label: "x" })
-  const balanced = Object.assign([, { z: 1 }], { label: "x" })
+  const balanced = Object.assign(sparse.slice(), { label: "x" })
 
   test.each<[string, unknown]>([
     ["a class instance", new Point()],
@@ -51,7 +52,7 @@ describe("data that is left as it is", () => {
     const normalizer = normalizerOf({ properties: { next: { $ref: "#" } } })
     expect(normalizer.normalize(value).value).toBe(value)
     expect(normalizer.normalize(value).changes).toEqual([])
-    expect(normalizer.isClean(value)).toBe(false)
+    expect(normalizer.isClean(value)).toBe(true)
   })
 
   test("data of a hundred thousand levels", () => {
@@ -61,7 +62,7 @@ describe("data that is left as it is", () => {
     const result = normalizer.normalize(value)
     expect(result.value === value).toBe(true)
     expect(result.changes).toEqual([])
-    expect(normalizer.isClean(value)).toBe(false)
+    expect(normalizer.isClean(value)).toBe(true)
     expect(normalizer.normalize({ z: 1 }).value).toEqual({})
   })
 
@@ -75,6 +76,25 @@ describe("data that is left as it is", () => {
     expect(normalizer.normalize({}).value).toEqual({ a: 1 })
   })
 
+  test.each([
+    { oneOf: [{ $ref: "#" }, { properties: { a: {} } }] },
+    {
+      properties: { b: {} },
+      anyOf: [{ anyOf: [{ $ref: "#" }] }, { oneOf: [{ $ref: "#" }, { required: ["a"] }] }],
+    },
+    {
+      allOf: [{ $ref: "#" }],
+      properties: { a: {} },
+      if: { $ref: "#" },
+      then: { properties: { b: {} } },
+    },
+  ])("data under a schema that goes in circles: %j", (schema) => {
+    const normalizer = normalizerOf(schema)
+    const value = { a: 1, z: 1 }
+    expect(normalizer.normalize(value).value).toBe(value)
+    expect(normalizer.isClean(value)).toBe(false)
+  })
+
   test("data that throws when it is read", () => {
     const value = {
       get a(): number {
@@ -84,7 +104,7 @@ describe("data that is left as it is", () => {
     }
     const normalizer = normalizerOf(A)
     expect(normalizer.normalize(value).value).toBe(value)
-    expect(normalizer.isClean(value)).toBe(false)
+    expect(normalizer.isClean(value)).toBe(true)
   })
 })
 
@@ -240,6 +260,24 @@ describe("the probe", () => {
     } finally {
       delete prototype["a"]
     }
+  })
+
+  test.each([1, 20])("sees %i defaulted keys put on the prototype of all objects", (count) => {
+    const names = Array.from({ length: count }, (_, index) => `k${index}`)
+    const properties = Object.fromEntries(names.map((name) => [name, { default: 1 }]))
+    const normalizer = normalizerOf({ properties })
+    const full = Object.fromEntries(names.map((name) => [name, 1]))
+    expect(normalizer.isClean(full)).toBe(true)
+    const prototype = Object.prototype as Record<string, unknown>
+    try {
+      prototype["k0"] = 2
+      expect(normalizer.isClean({ ...full, k0: undefined })).toBe(false)
+      expect(normalizer.isClean({})).toBe(false)
+      expect(normalizer.normalize({}).value).toEqual(full)
+    } finally {
+      delete prototype["k0"]
+    }
+    expect(normalizer.isClean(full)).toBe(true)
   })
 
   test("hostile names and constants stay data", () => {

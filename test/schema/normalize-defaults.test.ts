@@ -191,6 +191,21 @@ describe("defaults", () => {
     expect(normalizer.isClean(value)).toBe(true)
   })
 
+  test("that bring about each other level by level are not begun", () => {
+    const schema = {
+      properties: { b: { $ref: "#" } },
+      default: {},
+      oneOf: [
+        { oneOf: [{}, { type: "object", propertyNames: { pattern: "^a" } }] },
+        { additionalProperties: { properties: { b: {} } } },
+      ],
+    }
+    const normalizer = normalizerOf(schema)
+    const value = {}
+    expect(normalizer.normalize(value).value).toBe(value)
+    expect(normalizer.isClean(value)).toBe(true)
+  })
+
   test("keep the place of an undefined key and come last otherwise", () => {
     const schema = { properties: { c: { default: 3 }, a: { default: 1 }, b: {} } }
     const value = normalize(schema, { a: undefined, b: 2 }) as object

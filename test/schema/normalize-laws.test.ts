@@ -12,27 +12,28 @@ import type { Changes } from "./normalize-support.ts"
 
 const MODES: readonly Changes[] = [{}, { strip: false }, { strip: false, convert: false }]
 
-/** What holds for every schema and every value. */
-function obeysTheLaws(
+/** Which of the things that hold for every schema and every value do not hold here. */
+function brokenLaws(
   normalizer: Normalizer,
   check: (value: unknown) => boolean,
   value: unknown,
-): void {
+): string[] {
+  // A frozen value throws when it is changed.
   deepFreeze(value)
   const { value: result, changes } = normalizer.normalize(value)
   const isSame = Object.is(result, value)
-
-  expect(changes.length === 0, "a change is reported, and nothing else").toBe(isSame)
-  if (!isSame) expect(isDeepStrictEqual(result, value), "a copy differs").toBe(false)
-  const again = normalizer.normalize(result)
-  expect(again.value, "a second time changes nothing").toBe(result)
-  if (check(value)) {
-    expect(check(result), "valid stays valid").toBe(true)
-    expect(normalizer.isClean(value), "the probe agrees").toBe(isSame)
-    expect(normalizer.isClean(result), "the probe agrees on the result").toBe(true)
-    if (normalizer.isNoop) expect(isSame, "nothing to do").toBe(true)
+  const isValid = check(value)
+  const laws: Record<string, boolean> = {
+    "changes are reported, and nothing else": (changes.length === 0) === isSame,
+    "the same value comes back when nothing changes": isSame || !isDeepStrictEqual(result, value),
+    "a second time changes nothing": Object.is(normalizer.normalize(result).value, result),
+    "valid stays valid": !isValid || check(result),
+    "the probe agrees with the plan": !isValid || normalizer.isClean(value) === isSame,
+    "the probe agrees on the result": !isValid || normalizer.isClean(result),
+    "a valid value never needs a no-op": !isValid || !normalizer.isNoop || isSame,
+    "nothing leaks into prototypes": Object.keys(Object.prototype).length === 0,
   }
-  expect(Object.keys(Object.prototype), "nothing leaks").toEqual([])
+  return Object.keys(laws).filter((law) => laws[law] === false)
 }
 
 const NAMES = ["a", "b", "kind", "__proto__", "constructor", "x-1"]
@@ -127,35 +128,30 @@ const schemas = fc
   .map(({ root, one, two }): JsonSchema => ({ ...root, $defs: { one, two } }))
   .filter((schema) => !loops(schema))
 
+const IN_PLACE = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas"]
+
 /** References that come back to themselves without a step into the value have no meaning. */
 function loops(root: JsonSchema): boolean {
-  const defs = root["$defs"] as Record<string, JsonSchema>
-  const inPlace = (schema: unknown, above: readonly unknown[]): boolean => {
-    if (typeof schema !== "object" || schema === null) return false
-    if (above.includes(schema)) return true
-    const path = [...above, schema]
-    const { $ref, allOf, anyOf, oneOf, dependentSchemas, not, ...rest } = schema as Record<
-      string,
-      any
-    >
-    const target = { "#": root, "#/$defs/one": defs["one"], "#/$defs/two": defs["two"] }[
-      $ref as string
-    ]
-    return [
-      target,
-      ...[allOf, anyOf, oneOf].flatMap((list) => list ?? []),
-      not,
-      rest["if"],
-      rest["then"],
-      rest["else"],
-      ...Object.values(dependentSchemas ?? {}),
-    ].some((part) => inPlace(part, path))
+  const { one, two } = root["$defs"] as Record<string, JsonSchema>
+  const targets = new Map<unknown, unknown>([
+    ["#", root],
+    ["#/$defs/one", one],
+    ["#/$defs/two", two],
+  ])
+  const inPlace = (part: unknown, above: readonly unknown[]): boolean => {
+    if (typeof part !== "object" || part === null) return false
+    if (above.includes(part)) return true
+    const schema = part as JsonSchema
+    const nested = IN_PLACE.map((keyword) => schema[keyword]).flatMap((value) =>
+      Array.isArray(value) ? value : [value, ...Object.values(value ?? {})],
+    )
+    return [targets.get(schema["$ref"]), ...nested].some((next) => inPlace(next, [...above, part]))
   }
-  const every = (schema: unknown): boolean =>
-    typeof schema === "object" &&
-    schema !== null &&
-    (inPlace(schema, []) || Object.values(schema).some(every))
-  return every(root)
+  const anywhere = (part: unknown): boolean =>
+    typeof part === "object" &&
+    part !== null &&
+    (inPlace(part, []) || Object.values(part).some(anywhere))
+  return anywhere(root)
 }
 
 const { value: values } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -186,20 +182,102 @@ describe("over random schemas and values", () => {
         (schema, several, mode) => {
           const normalizer = normalizerOf(schema, mode)
           const check = checkOf(schema, schema)
-          expect(normalizer.hasProbe).toBe(true)
           for (const value of several) {
-            obeysTheLaws(normalizer, check, value)
+            expect(brokenLaws(normalizer, check, value)).toEqual([])
             if (!check(value)) continue
             valid++
             if (normalizer.normalize(value).value !== value) changed++
           }
         },
       ),
-      { numRuns: Number(process.env["FC_RUNS"] ?? 1500) },
+      { numRuns: 800 },
     )
     // Laws about nothing are kept easily: make sure that there was something to do.
     expect(valid).toBeGreaterThan(500)
     expect(changed).toBeGreaterThan(50)
+  })
+})
+
+const ORDER: JsonSchema = {
+  type: "object",
+  required: ["id", "lines"],
+  properties: {
+    id: { type: "integer", minimum: 1 },
+    note: { anyOf: [{ type: "string" }, { type: "null" }], default: null },
+    lines: { type: "array", items: { $ref: "#/$defs/line" } },
+    labels: { type: "object", additionalProperties: { $ref: "#/$defs/label" } },
+    parent: { anyOf: [{ $ref: "#" }, { type: "null" }] },
+    place: {
+      prefixItems: [{ type: "number" }, { type: "number" }],
+      items: { $ref: "#/$defs/label" },
+    },
+  },
+  $defs: {
+    label: {
+      type: "object",
+      properties: { text: { type: "string" }, hue: { enum: [1, 2], default: 1 } },
+    },
+    line: {
+      oneOf: [
+        {
+          type: "object",
+          properties: { kind: { const: "item" }, sku: { type: "string" } },
+          required: ["kind", "sku"],
+        },
+        {
+          allOf: [{ properties: { price: { type: "number" } } }, { $ref: "#/$defs/label" }],
+          properties: { kind: { enum: ["fee", "tax"] } },
+          required: ["kind"],
+        },
+      ],
+    },
+  },
+}
+
+const order = {
+  id: 1,
+  note: "x",
+  lines: [
+    { kind: "item", sku: "s" },
+    { kind: "tax", price: 2, text: "t", hue: 2 },
+  ],
+  labels: { a: { text: "t", hue: 1 } },
+  parent: { id: 2, note: null, lines: [], parent: null },
+  place: [1, 2, { hue: 1 }],
+}
+
+/** Changes one thing somewhere in a copy of a value. */
+function mutate(value: unknown, steps: readonly number[]): unknown {
+  const copy: unknown = structuredClone(value)
+  let current = copy as Record<string, unknown>
+  for (const step of steps) {
+    const keys = Object.keys(current)
+    const key = keys[step % keys.length] ?? "none"
+    const next = current[key]
+    if (typeof next === "object" && next !== null && step % 3 !== 0) {
+      current = next as Record<string, unknown>
+    } else if (step % 2 === 0) delete current[key]
+    else if (typeof next === "number") current[key] = String(next)
+    else current[`extra${step % 2}`] = { z: next }
+  }
+  return copy
+}
+
+describe("over mutations of a real value", () => {
+  test("the laws hold", () => {
+    const check = checkOf(ORDER, ORDER)
+    const normalizers = MODES.map((mode) => normalizerOf(ORDER, mode))
+    const steps = fc.array(fc.array(fc.nat(1000), { minLength: 1, maxLength: 6 }), { maxLength: 4 })
+    expect(normalizers[0]?.isClean(order)).toBe(true)
+    fc.assert(
+      fc.property(steps, (mutations) => {
+        const value = mutations.reduce<unknown>(mutate, order)
+        for (const normalizer of normalizers) {
+          expect(brokenLaws(normalizer, check, value)).toEqual([])
+        }
+      }),
+      { numRuns: 2000 },
+    )
   })
 })
 
@@ -217,28 +295,32 @@ describe("over the JSON Schema Test Suite", () => {
   const folder = fileURLToPath(
     new URL("../../../shared/corpus/json-schema-test-suite/tests/draft2020-12/", import.meta.url),
   )
-  if (!existsSync(folder)) {
-    test("the suite is there", () => {
-      console.warn("The JSON Schema Test Suite is not there: the laws were not run over it.")
-      expect(process.env["CI"], "CI needs the suite").toBeFalsy()
-    })
-    return
-  }
+  const files = existsSync(folder)
+    ? readdirSync(folder).filter((file) => file.endsWith(".json"))
+    : []
 
-  test.each(readdirSync(folder).filter((file) => file.endsWith(".json")))(
-    "the laws hold for %s",
-    (file) => {
-      const cases = JSON.parse(readFileSync(folder + file, "utf8")) as SuiteCase[]
-      for (const { schema, tests } of cases) {
-        if (typeof schema === "boolean") continue
-        for (const mode of MODES) {
-          const normalizer = normalizerOf(schema, mode)
-          const validator = Compile(schema)
-          for (const { data, valid } of tests) {
-            if (valid) obeysTheLaws(normalizer, (value) => validator.Check(value), data)
-          }
+  test("the suite is there, at least in CI", () => {
+    if (files.length === 0) {
+      // oxlint-disable-next-line no-console -- a suite that is quietly skipped looks like one that passed
+      console.warn("No JSON Schema Test Suite: the laws were not run over it.")
+    }
+    expect(files.length > 0 || !process.env["CI"]).toBe(true)
+  })
+
+  test.each(files)("the laws hold for %s", (file) => {
+    const cases = JSON.parse(readFileSync(folder + file, "utf8")) as SuiteCase[]
+    const broken: string[] = []
+    for (const { description, schema, tests } of cases) {
+      if (typeof schema === "boolean") continue
+      for (const mode of MODES) {
+        const normalizer = normalizerOf(schema, mode)
+        const validator = Compile(schema)
+        for (const { data } of tests.filter(({ valid }) => valid)) {
+          const laws = brokenLaws(normalizer, (value) => validator.Check(value), data)
+          broken.push(...laws.map((law) => `${law}: ${description}`))
         }
       }
-    },
-  )
+    }
+    expect(broken).toEqual([])
+  })
 })

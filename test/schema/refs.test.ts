@@ -20,7 +20,10 @@ describe("references inside a schema", () => {
     ["escapes", { $ref: "#/$defs/a~1b~0c", $defs: { "a/b~c": { type: "string" } } }],
     ["percent escapes", { $ref: "#/$defs/a%20%25b", $defs: { "a %b": { type: "string" } } }],
     ["an anchor", { $ref: "#x", $defs: { a: { $anchor: "x", type: "string" } } }],
-    ["a dynamic anchor", { $dynamicRef: "#x", $defs: { a: { $dynamicAnchor: "x", type: "string" } } }],
+    [
+      "a dynamic anchor",
+      { $dynamicRef: "#x", $defs: { a: { $dynamicAnchor: "x", type: "string" } } },
+    ],
     ["an id", { $ref: "a", $defs: { a: { $id: "a", type: "string" } } }],
     [
       "a nested base",
@@ -34,7 +37,10 @@ describe("references inside a schema", () => {
       },
     ],
     ["a urn", { $id: "urn:example:a", $ref: "#/$defs/a", $defs: { a: { type: "string" } } }],
-    ["an unknown keyword", { $ref: "#/components/schemas/A", components: { schemas: { A: { type: "string" } } } }],
+    [
+      "an unknown keyword",
+      { $ref: "#/components/schemas/A", components: { schemas: { A: { type: "string" } } } },
+    ],
   ])("%s", (_, schema) => {
     expect(accepts(schema, "text")).toBe(true)
     expect(accepts(schema, 1)).toBe(false)
@@ -153,13 +159,16 @@ describe("references without progress", () => {
   })
 
   test("the same target twice is no loop", () => {
-    expect(codes({ allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }], $defs: { a: {} } })).toEqual([])
+    expect(
+      codes({ allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }], $defs: { a: {} } }),
+    ).toEqual([])
   })
 
   test("a chain as long as the schema neither overflows nor hangs", () => {
     const count = 20_000
     const $defs: Record<string, unknown> = {}
-    for (let i = 0; i < count; i++) $defs[`d${i}`] = { properties: { n: { $ref: `#/$defs/d${i + 1}` } } }
+    for (let i = 0; i < count; i++)
+      $defs[`d${i}`] = { properties: { n: { $ref: `#/$defs/d${i + 1}` } } }
     $defs[`d${count}`] = { type: "string" }
     const { schema, diagnostics } = admitSchema({ $ref: "#/$defs/d0", $defs })
     expect(diagnostics).toEqual([])
@@ -205,7 +214,12 @@ describe("documents", () => {
 
   test("go by the URI they declare", () => {
     const { schema } = admitSchema(
-      { properties: { a: { $ref: "https://example.com/moved.json#" }, b: { $ref: "https://example.com/home.json" } } },
+      {
+        properties: {
+          a: { $ref: "https://example.com/moved.json#" },
+          b: { $ref: "https://example.com/home.json" },
+        },
+      },
       { documents },
     )
     expect(schema["properties"]).toEqual({
@@ -238,7 +252,10 @@ describe("documents", () => {
 
   test("their names do not collide with definitions of the schema", () => {
     const { schema } = admitSchema(
-      { $ref: "https://example.com/yes.json", $defs: { "https://example.com/yes.json": { type: "null" } } },
+      {
+        $ref: "https://example.com/yes.json",
+        $defs: { "https://example.com/yes.json": { type: "null" } },
+      },
       { documents },
     )
     expect(Object.keys(schema["$defs"] as object)).toEqual([
@@ -251,7 +268,9 @@ describe("documents", () => {
     expect(codes({ $ref: "https://example.com/broken.json" }, { documents })).toEqual([
       "malformed-keyword https://example.com/broken.json#/minimum",
     ])
-    expect(codes({ $ref: "https://example.com/text.json" }, { documents })).toEqual(["unresolved-ref /$ref"])
+    expect(codes({ $ref: "https://example.com/text.json" }, { documents })).toEqual([
+      "unresolved-ref /$ref",
+    ])
   })
 })
 

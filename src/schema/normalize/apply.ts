@@ -1,5 +1,5 @@
 import { setOwn } from "../json.ts"
-import { copyStart, isCopyableArray, isCopyableObject } from "./data.ts"
+import { copyUntil, isCopyableArray, isCopyableObject } from "./data.ts"
 import type { Plan } from "./plan.ts"
 import type { Report } from "./report.ts"
 import { isExcess } from "./shape.ts"
@@ -12,24 +12,25 @@ export function applyToObject(
   report: Report,
 ): Record<string, unknown> {
   const mark = report.mark
-  const keys = Object.keys(value)
   let copy: Record<string, unknown> | undefined
-  for (let index = 0; index < keys.length; index++) {
-    const key = keys[index]!
+  // Engines read `value[key]` fast in this loop, and only in this one.
+  for (const key in value) {
+    if (!Object.hasOwn(value, key)) continue
     const before = value[key]
     const after = applyToKey(shape, key, before, report)
     if (copy === undefined) {
       if (Object.is(before, after)) continue
       if (!isCopyableObject(value)) return leave(value, report, mark)
-      copy = copyStart(value, keys, index)
+      copy = copyUntil(value, key)
     }
     if (after !== STRIPPED) setOwn(copy, key, after)
   }
+  if (shape.defaults.size === 0) return copy ?? value
   for (const [key, slot] of shape.defaults) {
     if (Object.hasOwn(value, key) || !slot.isUsable) continue
     if (copy === undefined) {
       if (!isCopyableObject(value)) return leave(value, report, mark)
-      copy = copyStart(value, keys, keys.length)
+      copy = copyUntil(value)
     }
     setOwn(copy, key, slot.make())
     report.note("default", key)

@@ -33,19 +33,15 @@ export function isCopyableArray(value: readonly unknown[]): boolean {
   return keys.length === length && (length === 0 || keys[length - 1] === String(length - 1))
 }
 
-/** A shallow copy that starts with the first `count` of `keys`; symbols come along. */
-export function copyStart(
-  value: Record<string, unknown>,
-  keys: readonly string[],
-  count: number,
-): Record<string, unknown> {
+/** A shallow copy of the keys before `stop`, or of all; symbols come along. */
+export function copyUntil(value: Record<string, unknown>, stop?: string): Record<string, unknown> {
   const bare = Object.getPrototypeOf(value) === null
   const copy = (bare ? Object.create(null) : {}) as Record<PropertyKey, unknown>
   for (const symbol of Object.getOwnPropertySymbols(value)) {
     copy[symbol] = (value as Record<PropertyKey, unknown>)[symbol]
   }
-  for (let index = 0; index < count; index++) {
-    const key = keys[index]!
+  for (const key of Object.keys(value)) {
+    if (key === stop) break
     setOwn(copy, key, value[key])
   }
   return copy

@@ -41,8 +41,12 @@ export class DefaultSlot {
       this.#state = fits && !isEndless ? "ready" : "unusable"
       if (this.#state === "ready") this.#value = filled
     } catch (error) {
-      // Out of stack says nothing about the default.
-      this.#state = error instanceof RangeError ? "new" : "unusable"
+      this.#state = "unusable"
+      // Out of stack says nothing about the default, but there is no going on.
+      if (error instanceof RangeError) {
+        this.#state = "new"
+        throw error
+      }
     }
   }
 }

@@ -90,8 +90,8 @@ class SchemaNormalizer implements Normalizer {
     try {
       return probe(value)
     } catch {
-      // Out of stack, a getter that throws, a check that cannot be compiled.
-      return false
+      // Out of stack, a getter that throws, a check that cannot be compiled: most likely it stays as it is.
+      return Object.is(this.normalize(value).value, value)
     }
   }
 

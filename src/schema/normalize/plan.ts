@@ -93,7 +93,7 @@ export class Plan {
     const { strips } = report
     for (let round = 0; round < ROUNDS; round++) {
       const next = this.node.for(result)
-      const again = next === node ? result : apply(next, result, report)
+      const again = next === node ? result : report.nested(() => apply(next, result, report))
       // What the first choice kept is not lost to a second one that our own changes brought about.
       if (report.strips !== strips) break
       if (again === result) {

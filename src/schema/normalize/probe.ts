@@ -66,7 +66,7 @@ function isSettled(plan: Plan, value: unknown): boolean {
 }
 
 function evaluate(code: ProbeCode, entry: string | undefined, helpers: ProbeHelpers): Probe {
-  // oxlint-disable-next-line no-new-func -- names and constants of the schema enter as JSON literals only
+  // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- names enter as JSON literals only
   const make = new Function("helpers", "refs", "empty", code.source(entry)) as (
     helpers: ProbeHelpers,
     refs: readonly unknown[],

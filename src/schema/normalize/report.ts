@@ -4,6 +4,9 @@ import type { NormalizeChange, NormalizeKind } from "./index.ts"
 /** How many changes are named; the rest are made all the same. */
 const CAP = 100
 
+/** How deep changes may bring about changes. */
+const NESTING = 8
+
 /**
  * Collects changes while data is walked.
  *
@@ -12,6 +15,8 @@ const CAP = 100
  */
 export class Report {
   readonly #changes: { kind: NormalizeKind; path: string }[] = []
+
+  #nesting = 0
 
   /** How many keys were removed so far, named or not. */
   strips = 0
@@ -40,6 +45,19 @@ export class Report {
       const change = this.#changes[index]!
       change.path = prefix + change.path
     }
+  }
+
+  /**
+   * Does what an earlier change has brought about.
+   *
+   * Throws when that goes on level by level: such a schema would fill defaults without end.
+   */
+  nested<T>(work: () => T): T {
+    if (this.#nesting === NESTING) throw new RangeError("Defaults bring about each other.")
+    this.#nesting++
+    const result = work()
+    this.#nesting--
+    return result
   }
 
   /** Forgets what was noted since `mark`. */

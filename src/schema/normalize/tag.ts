@@ -11,15 +11,13 @@ export interface Tag {
   readonly constants: ReadonlyMap<unknown, number>
 }
 
-/** Finds a property that holds constants in every branch, no constant in two of them. */
+/** Finds a property that holds constants in every branch (one or more), none of them in two. */
 export function findTag(
   branches: readonly Subschema[],
   hint: string | undefined,
   compilation: Compilation,
 ): Tag | undefined {
-  const [first] = branches
-  if (first === undefined) return undefined
-  const names = propertyNames(first, compilation, new Set())
+  const names = propertyNames(branches[0]!, compilation, new Set())
   const ordered = hint === undefined ? names : [hint, ...names]
   for (const name of new Set(ordered)) {
     const constants = constantsBy(name, branches, compilation)
@@ -85,9 +83,7 @@ function propertyNames(
   seen.add(schema)
   return flattenOne(schema, compilation.refs).members.flatMap((member) => [
     ...schemaMap(member.schema, "properties").map(([name]) => name),
-    ...unionsOf(member.schema).flatMap(([first]) =>
-      first === undefined ? [] : propertyNames(first, compilation, seen),
-    ),
+    ...unionsOf(member.schema).flatMap(([first]) => propertyNames(first!, compilation, seen)),
   ])
 }
 

@@ -1,0 +1,97 @@
+// #region define
+import { createRegistry, defineOperation, OperationRegistry } from "@alkdev/operations"
+import { Type } from "typebox"
+
+const Task = Type.Object({ id: Type.Integer(), title: Type.String() })
+const tasks = [{ id: 1, title: "Buy milk" }]
+
+const create = defineOperation({
+  namespace: "task",
+  name: "create",
+  type: "mutation",
+  description: "Adds a task to the list",
+  tags: ["todo"],
+  inputSchema: Type.Object({ title: Type.String() }),
+  outputSchema: Task,
+  accessControl: { requiredScopes: ["task.write"] },
+  handler: ({ title }) => {
+    const task = { id: tasks.length + 1, title }
+    tasks.push(task)
+    return task
+  },
+})
+
+const list = defineOperation({
+  namespace: "task",
+  name: "list",
+  type: "query",
+  description: "Lists the tasks",
+  inputSchema: Type.Unknown(),
+  outputSchema: Type.Array(Task),
+  accessControl: { requiredScopes: [] },
+  handler: () => tasks,
+})
+
+const registry = createRegistry([create, list])
+
+const { data } = await registry.execute("task.list")
+console.log(data.map((task) => task.title))
+// #endregion
+
+// #region chain
+const chained = new OperationRegistry().register(create).register(list)
+
+console.log(chained.list().map(({ namespace, name }) => `${namespace}.${name}`))
+// #endregion
+
+// #region change
+const stop = registry.onChange(({ type, id }) => console.log(type, id))
+
+registry.register({ ...list, description: "Lists all tasks" }, { replace: true })
+registry.registerSpec({
+  namespace: "task",
+  name: "clear",
+  version: "1.0.0",
+  type: "mutation",
+  description: "Removes all tasks",
+  inputSchema: Type.Unknown(),
+  outputSchema: Type.Null(),
+  accessControl: { requiredScopes: ["task.write"] },
+})
+registry.registerHandler("task.clear", () => {
+  tasks.length = 0
+  return null
+})
+registry.unregister("task.clear")
+
+stop()
+// #endregion
+
+// #region faults
+for (const attempt of [
+  () => registry.register(create),
+  () => registry.register({ ...create, name: "undo", inputSchema: { type: "strnig" } }),
+]) {
+  try {
+    attempt()
+  } catch (error) {
+    console.log((error as Error).message)
+  }
+}
+// #endregion
+
+// #region search
+const ids = (found: readonly { readonly id: string }[]): string[] => found.map(({ id }) => id)
+
+console.log("for the application", ids(registry.search("task")))
+console.log("for a stranger", ids(registry.search("task", { identity: undefined })))
+console.log(
+  "for Ada",
+  ids(registry.search("add todo", { identity: { id: "ada", scopes: ["task.write"] }, limit: 1 })),
+)
+// #endregion
+
+// #region close
+await registry.close()
+await registry.execute("task.list").catch((error: Error) => console.log(error.message))
+// #endregion

@@ -1,0 +1,193 @@
+import { isPlainRecord } from "../json.ts"
+import { type Json, unsaid, type ValibotNode } from "./node.ts"
+
+const FORMATS: Readonly<Record<string, string>> = {
+  email: "email",
+  rfc_email: "email",
+  url: "uri",
+  uuid: "uuid",
+  ipv4: "ipv4",
+  ipv6: "ipv6",
+  iso_date: "date",
+  iso_timestamp: "date-time",
+}
+
+/** Keywords of actions whose requirement is the keyword's value. */
+const NUMBERS: Readonly<Record<string, readonly string[]>> = {
+  min_value: ["minimum"],
+  max_value: ["maximum"],
+  gt_value: ["exclusiveMinimum"],
+  lt_value: ["exclusiveMaximum"],
+  multiple_of: ["multipleOf"],
+  code_points: ["minLength", "maxLength"],
+  min_code_points: ["minLength"],
+  max_code_points: ["maxLength"],
+  entries: ["minProperties", "maxProperties"],
+  min_entries: ["minProperties"],
+  max_entries: ["maxProperties"],
+}
+
+/** What a transformation gives, where its name says so; a string stays a string. */
+const RESULTS: Readonly<Record<string, Json>> = {
+  trim: { type: "string" },
+  trim_start: { type: "string" },
+  trim_end: { type: "string" },
+  normalize: { type: "string" },
+  to_lower_case: { type: "string" },
+  to_upper_case: { type: "string" },
+  to_camel_case: { type: "string" },
+  to_kebab_case: { type: "string" },
+  to_pascal_case: { type: "string" },
+  to_snake_case: { type: "string" },
+  to_string: { type: "string" },
+  stringify_json: { type: "string" },
+  to_number: { type: "number" },
+  to_boolean: { type: "boolean" },
+  parse_boolean: { type: "boolean" },
+  parse_json: {},
+  map_items: { type: "array" },
+}
+
+/** A schema with one more action of its pipe. */
+export function applyAction(json: Json, action: ValibotNode): Json {
+  if (action.kind === "metadata") return { ...json, ...annotations(json, action) }
+  if (action.kind === "transformation") return transformed(json, action)
+  return narrowed(json, restriction(json, action))
+}
+
+/** Whether a value is plain JSON, which a `default` or an example has to be. */
+export function isJson(value: unknown, depth = 0): boolean {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return true
+  if (typeof value === "number") return Number.isFinite(value)
+  if (typeof value !== "object" || depth > 50) return false
+  if (!Array.isArray(value) && Object.prototype.toString.call(value) !== "[object Object]") {
+    return false
+  }
+  return Object.values(value).every((member) => isJson(member, depth + 1))
+}
+
+function annotations(json: Json, action: ValibotNode): Json {
+  const said = action.type === "metadata" ? action["metadata"] : action
+  const found: Json = {}
+  if (!isPlainRecord(said)) return found
+  if (typeof said["title"] === "string") found["title"] = said["title"]
+  if (typeof said["description"] === "string") found["description"] = said["description"]
+  if (Array.isArray(said["examples"])) {
+    const before = (json["examples"] as unknown[] | undefined) ?? []
+    found["examples"] = [...before, ...said["examples"].filter((example) => isJson(example))]
+  }
+  return found
+}
+
+/** What held before a change need not hold after it; only the words about it stay. */
+function transformed(json: Json, action: ValibotNode): Json {
+  const { type, items, title, description } = json
+  const words = {
+    ...(title === undefined ? undefined : { title }),
+    ...(description === undefined ? undefined : { description }),
+  }
+  switch (action.type) {
+    case "filter_items":
+    case "sort_items":
+      return { ...words, type: "array", ...(items === undefined ? undefined : { items }) }
+    case "to_min_value":
+    case "to_max_value":
+      return { ...words, ...(type === undefined ? undefined : { type }) }
+  }
+  if (!Object.hasOwn(RESULTS, action.type)) throw unsaid(action)
+  return { ...words, ...RESULTS[action.type] }
+}
+
+/** The keywords that say what an action demands; empty where only a function can. */
+function restriction(json: Json, { type, requirement }: ValibotNode): Json {
+  const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
+  if (format !== undefined) return { format }
+  if (Object.hasOwn(NUMBERS, type)) {
+    return Number.isFinite(requirement) ? fill(NUMBERS[type]!, requirement) : {}
+  }
+  switch (type) {
+    case "integer":
+      return { type: "integer" }
+    case "safe_integer":
+      return {
+        type: "integer",
+        minimum: Number.MIN_SAFE_INTEGER,
+        maximum: Number.MAX_SAFE_INTEGER,
+      }
+    case "length":
+      return sized(json, ["min", "max"], requirement)
+    case "min_length":
+      return sized(json, ["min"], requirement)
+    case "max_length":
+      return sized(json, ["max"], requirement)
+    case "non_empty":
+      return sized(json, ["min"], 1)
+    case "empty":
+      return sized(json, ["max"], 0)
+    case "value":
+      return isJson(requirement) ? { const: requirement } : {}
+    case "values":
+      return isJson(requirement) ? { enum: requirement } : {}
+    case "not_value":
+      return isJson(requirement) ? { not: { const: requirement } } : {}
+    case "not_values":
+      return isJson(requirement) ? { not: { enum: requirement } } : {}
+    case "starts_with":
+      return isText(requirement) ? { pattern: `^${literal(requirement)}` } : {}
+    case "ends_with":
+      return isText(requirement) ? { pattern: `${literal(requirement)}$` } : {}
+    case "includes":
+      return isText(requirement) ? { pattern: literal(requirement) } : {}
+    case "excludes":
+      return isText(requirement) ? { not: { pattern: literal(requirement) } } : {}
+    case "base64":
+      return { contentEncoding: "base64" }
+    default:
+      return patternOf(requirement)
+  }
+}
+
+/** Lengths are of a string or of an array; where the schema does not tell, both are said. */
+function sized(json: Json, ends: readonly ("min" | "max")[], requirement: unknown): Json {
+  if (!Number.isFinite(requirement)) return {}
+  const of =
+    json["type"] === "string"
+      ? ["Length"]
+      : json["type"] === "array"
+        ? ["Items"]
+        : ["Length", "Items"]
+  return fill(
+    ends.flatMap((end) => of.map((what) => end + what)),
+    requirement,
+  )
+}
+
+function fill(keywords: readonly string[], value: unknown): Json {
+  return Object.fromEntries(keywords.map((keyword) => [keyword, value]))
+}
+
+/** JSON Schema knows no flags: a pattern that needs one cannot be said. */
+function patternOf(requirement: unknown): Json {
+  const { source, flags } = (requirement ?? {}) as { source?: unknown; flags?: unknown }
+  if (!isText(source) || !isText(flags) || /[^dgu]/.test(flags)) return {}
+  return { pattern: source }
+}
+
+/** Both what held before and what is added. */
+function narrowed(json: Json, more: Json): Json {
+  const { type } = json
+  const added =
+    type === "number" && more["type"] === "integer" ? { ...json, type: "integer" } : json
+  const { type: _, ...rest } = more
+  const extra = added === json ? more : rest
+  if (!Object.keys(extra).some((keyword) => keyword in added)) return { ...added, ...extra }
+  return { ...added, allOf: [...((added["allOf"] as unknown[] | undefined) ?? []), extra] }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string"
+}
+
+function literal(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&")
+}

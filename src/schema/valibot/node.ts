@@ -1,0 +1,26 @@
+import { isPlainRecord } from "../json.ts"
+
+/** What is given to a schema, or what it gives. */
+export type Side = "input" | "output"
+
+/** JSON Schema in the making. */
+export type Json = Record<string, unknown>
+
+/** A schema or an action of Valibot, by its structure: nothing here needs Valibot. */
+export interface ValibotNode {
+  readonly kind: string
+  readonly type: string
+  readonly [key: string]: unknown
+}
+
+/** Whether a value is a schema of Valibot as it comes from `v.object()` and the like. */
+export function isValibotSchema(value: unknown): value is ValibotNode {
+  return isPlainRecord(value) && value["kind"] === "schema" && typeof value["type"] === "string"
+}
+
+/** The error for what JSON Schema cannot say. */
+export function unsaid(node: ValibotNode, what = ""): TypeError {
+  return new TypeError(
+    `Valibot's "${node.type}"${what} has no JSON Schema form. Use a type that JSON has, or describe the wire form with toStandardJsonSchema() from "@valibot/to-json-schema".`,
+  )
+}

@@ -1,0 +1,124 @@
+import { toStandardJsonSchema } from "@valibot/to-json-schema"
+import { type } from "arktype"
+import { Type } from "typebox"
+import { Compile as CompileType } from "typebox/compile"
+import { Compile } from "typebox/schema"
+import * as v from "valibot"
+import { afterEach, describe, expect, test, vi } from "vitest"
+import { z } from "zod"
+import { FromSchema, schemaDiagnostics } from "../src/from_schema.ts"
+
+afterEach(() => {
+  vi.restoreAllMocks()
+  vi.unstubAllGlobals()
+})
+
+describe("FromSchema", () => {
+  test("gives a schema that both compilers of TypeBox take", () => {
+    const schema = FromSchema(
+      {
+        type: "object",
+        required: ["name"],
+        properties: { name: { type: "string", nullable: true }, parent: { $ref: "#" } },
+      },
+      { dialect: "openapi-3.0" },
+    )
+    for (const compiled of [Compile(schema), CompileType(schema)]) {
+      expect(compiled.Check({ name: null, parent: { name: "a" } })).toBe(true)
+      expect(compiled.Check({ name: "a", parent: {} })).toBe(false)
+    }
+  })
+
+  test("is idempotent, and a TypeBox type passes the same door", () => {
+    const schema = FromSchema(Type.Object({ a: Type.String() }))
+    expect(schema).toEqual({
+      type: "object",
+      required: ["a"],
+      properties: { a: { type: "string" } },
+    })
+    expect(FromSchema(schema)).toBe(schema)
+  })
+
+  test("tells each diagnostic once, to whom it is asked to", () => {
+    const told: string[] = []
+    const schema = FromSchema(
+      { $ref: "#/nowhere", minimum: "x" },
+      { onDiagnostic: ({ code }) => told.push(code) },
+    )
+    expect(told).toEqual(["malformed-keyword", "unresolved-ref"])
+    FromSchema(schema, { onDiagnostic: ({ code }) => told.push(code) })
+    expect(told).toHaveLength(2)
+    expect(schemaDiagnostics(schema).map(({ code }) => code)).toEqual(told)
+  })
+
+  test("warns on the console in a plain sentence otherwise", () => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined)
+    FromSchema({ properties: { a: { $ref: "#/nowhere" } } })
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      'Schema at /properties/a/$ref: Reference "#/nowhere" leads nowhere in this schema and is ignored. Add what it names, under $defs for example.',
+    )
+    FromSchema(
+      new Proxy(
+        {},
+        {
+          ownKeys: () => {
+            throw new Error("no")
+          },
+        },
+      ),
+    )
+    expect(warn.mock.lastCall?.[0]).toMatch(/^Schema at its root: /)
+  })
+
+  test("does without a console", () => {
+    vi.stubGlobal("console", undefined)
+    expect(() => FromSchema({ type: "strnig" })).not.toThrow()
+  })
+
+  test("throws for what is no schema", () => {
+    expect(() => FromSchema("string")).toThrow(TypeError)
+    expect(() => FromSchema(() => 1)).toThrow("got a function")
+    const trap = new Proxy(
+      {},
+      {
+        get: () => {
+          throw new Error("trap")
+        },
+      },
+    )
+    vi.spyOn(console, "warn").mockImplementation(() => undefined)
+    expect(() => FromSchema(trap)).not.toThrow()
+  })
+})
+
+describe("schemas of other libraries", () => {
+  test.each([
+    ["Zod", z.object({ name: z.string(), age: z.number().optional() })],
+    ["ArkType", type({ name: "string", "age?": "number" })],
+    ["Valibot", toStandardJsonSchema(v.object({ name: v.string(), age: v.optional(v.number()) }))],
+  ])("%s", (_, source) => {
+    const schema = FromSchema(source)
+    expect(Compile(schema).Check({ name: "Ada", age: 36 })).toBe(true)
+    expect(Compile(schema).Check({ age: 36 })).toBe(false)
+  })
+
+  test("without a JSON Schema form are refused with what to do", () => {
+    expect(() => FromSchema(v.string())).toThrow(
+      /vendor "valibot" has no JSON Schema form.*toStandardJsonSchema/,
+    )
+    expect(() => FromSchema({ "~standard": {} })).toThrow('vendor "unknown"')
+    expect(() => FromSchema(z.date())).toThrow(/vendor "zod" cannot be written as JSON Schema/)
+  })
+
+  test("a ~standard that is no object is a keyword like any other", () => {
+    expect(FromSchema({ "~standard": 1, type: "string" })).toEqual({
+      "~standard": 1,
+      type: "string",
+    })
+  })
+})
+
+test("schemaDiagnostics has nothing to say about other values", () => {
+  expect(schemaDiagnostics({})).toEqual([])
+  expect(schemaDiagnostics(undefined)).toEqual([])
+})
