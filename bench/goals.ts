@@ -46,13 +46,14 @@ export function goalsOf({ small, large, scaling, made }: Results): Goal[] {
         isMet: bytes <= MAX_BYTES,
       })
     }
+    // Without scopes: no peer checks who is calling.
+    const ours = find(rows, "execute").ratio.median
     const peers = rows.filter(({ name }) => name !== "floor" && !OURS.includes(name))
     const best = Math.min(...peers.map(({ ratio }) => ratio.median))
-    const worst = Math.max(...OURS.map((name) => find(rows, name).ratio.median))
     goals.push({
       goal: `execute, ${size}: ahead of every peer`,
-      measured: `${worst.toFixed(2)} against ${best.toFixed(2)}`,
-      isMet: worst < best,
+      measured: `${ours.toFixed(2)} against ${best.toFixed(2)}`,
+      isMet: ours < best,
     })
   }
   for (const size of [1000, 100_000]) {

@@ -88,8 +88,9 @@ export async function measure(
 ): Promise<Measurement[]> {
   const base = workloads[0]?.name ?? ""
   const lanes = workloads.map((workload) => ({ workload, count: 1, times: [] as number[] }))
-  for (const lane of lanes) {
-    const perCall = await warmUp(lane.workload, effort.warmUp)
+  // Twice, because what one workload teaches the optimiser can undo what another taught it.
+  for (const lane of [...lanes, ...lanes]) {
+    const perCall = await warmUp(lane.workload, effort.warmUp / 2)
     lane.count = Math.max(1, Math.round((effort.batch * 1e6) / perCall))
   }
   for (let round = 0; round < effort.rounds; round++) {
@@ -120,7 +121,7 @@ export async function measure(
 }
 
 /** The median and the tenth and ninetieth percentile. */
-export function spreadOf(values: readonly number[]): Spread {
+function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((left, right) => left - right)
   const at = (part: number): number => sorted[Math.round((sorted.length - 1) * part)] ?? Number.NaN
   return { median: at(0.5), p10: at(0.1), p90: at(0.9) }

@@ -4,7 +4,7 @@ import type { Library } from "./library.ts"
 import { callLoop } from "./measure.ts"
 import type { Workload } from "./measure.ts"
 
-export const SIZES = [10, 1000, 100_000] as const
+const SIZES = [10, 1000, 100_000] as const
 
 /**
  * The same calls in registries of three sizes.

@@ -85,7 +85,7 @@ try {
   await patient.execute(
     "trip.briefing",
     { id: "weather.forecast", input: { city: "Rome" } },
-    { deadline: Date.now() + 50 },
+    { deadline: Date.now() + 200 },
   )
 } catch (error) {
   if (isCallError(error)) console.log(error.code, error.operationId)

@@ -70,7 +70,10 @@ stop()
 // #region faults
 for (const attempt of [
   () => registry.register(create),
-  () => registry.register({ ...create, name: "undo", inputSchema: { type: "strnig" } }),
+  () => {
+    const accessControl = { requiredScopes: [], resourceType: "task", resourceIdPath: "id" }
+    registry.register({ ...create, name: "undo", accessControl, composes: ["audit"] })
+  },
 ]) {
   try {
     attempt()

@@ -33,7 +33,11 @@ for await (const { data, meta } of registry.subscribe("clock.ticks", {})) {
 
 // #region deadline
 try {
-  const stream = registry.subscribe("clock.ticks", { every: 60_000 }, { deadline: Date.now() + 20 })
+  const stream = registry.subscribe(
+    "clock.ticks",
+    { every: 60_000 },
+    { deadline: Date.now() + 200 },
+  )
   for await (const { data } of stream) console.log(data.count)
 } catch (error) {
   if (isCallError(error)) console.log(error.code)

@@ -1,6 +1,7 @@
 import { refusal } from "./errors.ts"
 import type { CallError } from "./errors.ts"
 import { parsePointer, valueAt } from "./internal/pointer.ts"
+import { reading } from "./internal/read.ts"
 import type { AccessControl, Identity } from "./types.ts"
 
 /**
@@ -39,6 +40,10 @@ export interface AccessRequirement {
 
 /** Takes an `AccessControl` apart. Throws a `TypeError` on what is none: it must never mean "open". */
 export function requirementOf(accessControl: AccessControl): AccessRequirement | undefined {
+  return reading("accessControl", () => takeApart(accessControl))
+}
+
+function takeApart(accessControl: AccessControl): AccessRequirement | undefined {
   if (typeof accessControl !== "object" || accessControl === null) {
     throw new TypeError("accessControl must be an object, such as { requiredScopes: [] }.")
   }
@@ -72,6 +77,15 @@ export function allows(
 ): boolean {
   if (requirement === undefined) return true
   if (typeof identity !== "object" || identity === null) return false
+  try {
+    return meets(requirement, identity, input)
+  } catch {
+    // An identity or an input that cannot be read proves nothing.
+    return false
+  }
+}
+
+function meets(requirement: AccessRequirement, identity: object, input: unknown): boolean {
   const { all, any } = requirement
   if (all.length > 0 || any.length > 0) {
     const scopes = ownValue(identity, "scopes")

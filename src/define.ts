@@ -1,6 +1,7 @@
 import type { TSchema } from "typebox"
 import type { DefinitionLike, ErrorsOf, InputOf, OutputOf } from "./infer.ts"
 import { isCallError } from "./errors.ts"
+import { reading } from "./internal/read.ts"
 import type {
   ErrorDefinition,
   OperationContext,
@@ -77,7 +78,10 @@ export function defineOperation<
       "defineOperation(definition): definition must be an object with name, namespace, type, schemas and handler.",
     )
   }
-  const operation = { ...definition, version: definition.version ?? "1.0.0" }
+  const operation = reading("defineOperation(definition): definition", () => ({
+    ...definition,
+    version: definition.version ?? "1.0.0",
+  }))
   Object.defineProperty(operation, DEFINED, { value: true })
   return Object.freeze(operation)
 }
@@ -92,9 +96,12 @@ export function isDeclaredError<TDefinition extends DefinitionLike>(
   operation: TDefinition,
   error: unknown,
 ): error is ErrorsOf<TDefinition> {
-  const declared = operation?.errorSchemas
-  if (declared === undefined || !isCallError(error)) return false
-  return declared.some((definition) => (definition as ErrorDefinition).code === error.code)
+  if (!isCallError(error)) return false
+  return reading("isDeclaredError(operation): operation", () => {
+    const declared = operation?.errorSchemas
+    if (!Array.isArray(declared)) return false
+    return declared.some((definition: ErrorDefinition) => definition.code === error.code)
+  })
 }
 
 export type { InputOf }

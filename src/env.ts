@@ -1,6 +1,6 @@
-import { createEnv } from "./engine/env-proxy.ts"
 import type { OperationEnv } from "./infer.ts"
-import type { OperationRegistry } from "./registry.ts"
+import { reading } from "./internal/read.ts"
+import { OperationRegistry } from "./registry.ts"
 import type { CallOptions, OperationContext } from "./types.ts"
 
 /** What `buildEnv` takes. */
@@ -23,8 +23,10 @@ export interface BuildEnvOptions<TOperations> {
 export function buildEnv<TOperations>(
   options: BuildEnvOptions<TOperations>,
 ): OperationEnv<TOperations> {
-  const { registry, context, allowedNamespaces } = options ?? {}
-  if (typeof registry?.execute !== "function") {
+  const { registry, context, allowedNamespaces } = reading("buildEnv(options): options", () => ({
+    ...options,
+  }))
+  if (!(registry instanceof OperationRegistry)) {
     throw new TypeError("buildEnv({ registry }): registry must be an OperationRegistry.")
   }
   if (allowedNamespaces !== undefined && !Array.isArray(allowedNamespaces)) {

@@ -167,6 +167,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
   }
 
   getByName(namespace: string, name: string): RegisteredOperation | undefined {
+    if (typeof namespace !== "string" || typeof name !== "string") return undefined
     return this.get(`${namespace}.${name}`)
   }
 

@@ -1,4 +1,5 @@
 import { CallError } from "./errors.ts"
+import { reading } from "./internal/read.ts"
 
 /** Where results come from; the closed set that detection relies on. */
 export const RESPONSE_SOURCES = ["local", "http", "mcp"] as const
@@ -94,7 +95,10 @@ export function httpEnvelope<TData>(
   data: TData,
   meta: Omit<HTTPResponseMeta, "source">,
 ): ResponseEnvelope<TData> {
-  const envelope = { data, meta: { ...meta, source: "http" as const } }
+  const envelope = reading("httpEnvelope(): meta", () => ({
+    data,
+    meta: { ...meta, source: "http" as const },
+  }))
   if (!isResponseEnvelope(envelope)) throw wrong("httpEnvelope", "meta.statusCode", "a number")
   return envelope
 }
@@ -104,7 +108,10 @@ export function mcpEnvelope<TData>(
   data: TData,
   meta: Omit<MCPResponseMeta, "source">,
 ): ResponseEnvelope<TData> {
-  const envelope = { data, meta: { ...meta, source: "mcp" as const } }
+  const envelope = reading("mcpEnvelope(): meta", () => ({
+    data,
+    meta: { ...meta, source: "mcp" as const },
+  }))
   if (!isResponseEnvelope(envelope)) {
     throw wrong("mcpEnvelope", "meta", "an object with isError (boolean) and content (array)")
   }
@@ -119,6 +126,15 @@ export function mcpEnvelope<TData>(
  */
 export function isResponseEnvelope(value: unknown): value is ResponseEnvelope {
   if (typeof value !== "object" || value === null) return false
+  try {
+    return hasEnvelopeFields(value)
+  } catch {
+    // A getter or a Proxy trap threw: whatever it is, no part of the library made it.
+    return false
+  }
+}
+
+function hasEnvelopeFields(value: object): boolean {
   const { meta } = value as { meta?: unknown }
   if (typeof meta !== "object" || meta === null) return false
   if (!("data" in value) && Object.keys(value).length !== 1) return false

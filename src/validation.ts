@@ -1,5 +1,6 @@
 import { CallError, refusal } from "./errors.ts"
 import type { OutputOf } from "./infer.ts"
+import { reading } from "./internal/read.ts"
 import { admitSchema } from "./schema/admit.ts"
 import { compileSchema } from "./schema/compiled.ts"
 
@@ -40,7 +41,9 @@ export function formatValueErrors(errors: readonly ValueError[], indent = "  - "
   if (!Array.isArray(errors)) {
     throw new TypeError("formatValueErrors(): errors must be an array of { path, message }.")
   }
-  return errors.map(({ path, message }) => `${indent}${path || "(root)"}: ${message}`).join("\n")
+  return reading("formatValueErrors(): errors", () =>
+    errors.map((error) => `${indent}${error?.path || "(root)"}: ${error?.message}`).join("\n"),
+  )
 }
 
 /** Throws a `TypeError` unless a value is a schema that checks what it says. */

@@ -1,6 +1,7 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "./internal/base64.ts"
 import { parsePointer, pointerSegment } from "./internal/pointer.ts"
+import { reading } from "./internal/read.ts"
 import { isResponseEnvelope } from "./response-envelope.ts"
 import type { ResponseEnvelope, ResponseMeta } from "./response-envelope.ts"
 
@@ -31,7 +32,9 @@ export function encodeEnvelope(envelope: ResponseEnvelope): WireEnvelope {
     throw new TypeError("encodeEnvelope(): envelope must be a ResponseEnvelope.")
   }
   const binary: Record<string, BinaryKind> = {}
-  const data = encode(envelope.data, "", [], binary)
+  const data = reading("encodeEnvelope(): envelope.data", () =>
+    encode(envelope.data, "", [], binary),
+  )
   if (data === undefined) return { meta: envelope.meta }
   if (Object.keys(binary).length > 0) return { data, meta: envelope.meta, binary }
   return data === envelope.data ? envelope : { data, meta: envelope.meta }
@@ -39,7 +42,9 @@ export function encodeEnvelope(envelope: ResponseEnvelope): WireEnvelope {
 
 /** The envelope that `encodeEnvelope` was given, from its parsed JSON. Throws a `CallError` on anything else. */
 export function decodeEnvelope(wire: unknown): ResponseEnvelope {
-  const { binary, ...rest } = (typeof wire === "object" && wire !== null ? wire : {}) as WireEnvelope
+  const { binary, ...rest } = reading("decodeEnvelope(): wire", () => ({
+    ...(typeof wire === "object" ? (wire as WireEnvelope) : undefined),
+  }))
   if (!isResponseEnvelope(rest)) {
     throw new CallError("VALIDATION_ERROR", "What arrived is not an envelope: it needs data and meta.")
   }

@@ -279,6 +279,16 @@ describe("standardProps and jsonSchemaOf", () => {
     expect(standardProps(schema)).toBeUndefined()
   })
 
+  test("what z.toJSONSchema gave is JSON Schema, and not the schema it came from", () => {
+    const open = z.toJSONSchema(z.object({ at: z.date() }), { unrepresentable: "any" })
+    const output = z.toJSONSchema(z.string().transform(Number).pipe(z.number()), { io: "output" })
+
+    expect(standardProps(open)).toBeUndefined()
+    expect(compileSchema(open).check({ at: "today" })).toBe(true)
+    expect(compileSchema(open).check({})).toBe(false)
+    expect(compileSchema(output).check(5)).toBe(true)
+  })
+
   test("a raw Valibot schema validates as ever and has a JSON Schema form", () => {
     const props = standardProps(v.pipe(v.string(), v.toUpperCase()))
 

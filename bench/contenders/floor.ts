@@ -27,7 +27,7 @@ export async function nestedQuoteByHand(input: QuoteInput): Promise<Quote> {
 }
 
 /** The large case by hand. */
-export async function placeOrderByHand(input: Order): Promise<Order> {
+async function placeOrderByHand(input: Order): Promise<Order> {
   if (!orderInput.Check(input)) throw new TypeError("The input is invalid.")
   const output = await placeOrder(input)
   if (!orderOutput.Check(output)) throw new TypeError("The output is invalid.")

@@ -30,8 +30,7 @@ export function executeWithScopes({ createRegistry, defineOperation }: Library):
   }
 }
 
-// The return type is what the registry's types are made of; written out it would be twice the function.
-// oxlint-disable-next-line typescript/explicit-module-boundary-types
+// No return type: it is what the registry's types are made of, and follows from the definitions.
 function operations(defineOperation: Library["defineOperation"], accessControl: AccessControl) {
   return [
     defineOperation({
@@ -58,6 +57,6 @@ function operations(defineOperation: Library["defineOperation"], accessControl: 
 }
 
 /** The data of an envelope. */
-export function dataOf(result: unknown): unknown {
+function dataOf(result: unknown): unknown {
   return (result as { readonly data: unknown }).data
 }

@@ -1,6 +1,7 @@
 import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
+import { heedSignal, ignoreSignal } from "../internal/signals.ts"
 import { mapError } from "../map-error.ts"
 import type { CallOptions, Identity } from "../types.ts"
 import { mintRequestId } from "./ids.ts"
@@ -157,7 +158,7 @@ export abstract class Invocation implements DeadlineEntry {
     const signal = options?.signal
     if (signal !== undefined) {
       this.#extras().listening = signal
-      signal.addEventListener("abort", this)
+      heedSignal(signal, this)
     }
   }
 
@@ -168,7 +169,8 @@ export abstract class Invocation implements DeadlineEntry {
     if (extras === undefined) return
     extras.untrack?.()
     extras.untrack = undefined
-    extras.listening?.removeEventListener("abort", this)
+    if (extras.listening === undefined) return
+    ignoreSignal(extras.listening, this)
     extras.listening = undefined
   }
 

@@ -1,6 +1,7 @@
 import { allows } from "../access.ts"
 import type { AnyOperation } from "../define.ts"
 import { CallError } from "../errors.ts"
+import { reading } from "../internal/read.ts"
 import type { Logger } from "../logger.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { SearchIndex } from "../search/index.ts"
@@ -13,7 +14,8 @@ import type {
   OperationType,
   OutputMode,
 } from "../types.ts"
-import { handlerFault, typeName } from "./handler-kind.ts"
+import { handlerFault } from "./handler-kind.ts"
+import { typeName } from "../schema/describe.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
 import { checkDefinition, policyFaults, takePolicy, unsound } from "./spec.ts"
@@ -68,8 +70,8 @@ export class Catalog {
       throw new TypeError(`registerAll(operations): must be an array, got ${typeName(operations)}.`)
     }
     const seen = new Set<string>()
-    const records = operations.map((operation) => {
-      const record = this.#prepare(operation, operation?.handler as AnyHandler | undefined)
+    const records = reading("registerAll(operations): operations", () => [...operations]).map((operation) => {
+      const record = this.#prepare(operation)
       if (seen.has(record.id) && !replace) throw taken(record.id, "appears twice in this list")
       seen.add(record.id)
       if (!replace) this.#expectFree(record.id)
@@ -80,10 +82,11 @@ export class Catalog {
 
   addSpec(spec: OperationSpec, replace: boolean): void {
     const record = this.#prepare(
-      typeof spec === "object" && spec !== null && !Array.isArray(spec)
-        ? { ...spec, handler: undefined, composes: undefined }
-        : spec,
-      undefined,
+      reading("registerSpec(spec): spec", () =>
+        typeof spec === "object" && spec !== null && !Array.isArray(spec)
+          ? { ...spec, handler: undefined, composes: undefined }
+          : spec,
+      ),
     )
     if (!replace) this.#expectFree(record.id)
     this.#put(record)
@@ -92,14 +95,15 @@ export class Catalog {
   addHandler(id: string, handler: unknown, policy: OperationPolicy, replace: boolean): void {
     const record = this.store.get(id)
     if (record === undefined) {
+      const shown = typeof id === "string" ? id.slice(0, 200) : typeName(id)
       throw new CallError(
         "OPERATION_NOT_FOUND",
-        `registerHandler("${String(id)}"): no such spec. Register it first: registry.registerSpec(spec).`,
-        { details: { operationId: id } },
+        `registerHandler("${shown}"): no such spec. Register it first: registry.registerSpec(spec).`,
+        { details: { operationId: shown } },
       )
     }
     const fault = handlerFault(handler, record.spec.type)
-    const faults = policyFaults(policy)
+    const faults = reading("registerHandler(id, handler, options): options", () => policyFaults(policy))
     if (fault !== undefined) faults.push({ path: "/handler", message: fault })
     if (faults.length > 0) throw unsound(record.spec, faults)
     if (record.handler !== undefined && !replace) throw taken(id, "has a handler already")
@@ -119,8 +123,10 @@ export class Catalog {
     if (typeof options !== "object" || options === null) {
       throw new TypeError("search(query, options): options must be an object.")
     }
-    const { limit, namespace, type, identity } = options
-    const asCaller = "identity" in options
+    const { limit, namespace, type, identity, asCaller } = reading(
+      "search(query, options): options",
+      () => ({ ...options, asCaller: "identity" in options }),
+    )
     const accept = (id: string): boolean => {
       const record = this.store.get(id)
       if (record === undefined || record.spec.visibility === "internal") return false
@@ -148,12 +154,11 @@ export class Catalog {
     this.#index = undefined
   }
 
-  #prepare(operation: AnyOperation, handler: AnyHandler | undefined): OperationRecord {
-    return new OperationRecord(
-      checkDefinition(operation, this.#options.formats),
-      handler,
-      this.#options,
-    )
+  #prepare(operation: AnyOperation): OperationRecord {
+    return reading("register(definition): definition", () => {
+      const checked = checkDefinition(operation, this.#options.formats)
+      return new OperationRecord(checked, operation.handler as AnyHandler | undefined, this.#options)
+    })
   }
 
   #put(record: OperationRecord): void {

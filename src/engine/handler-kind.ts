@@ -1,3 +1,4 @@
+import { typeName } from "../schema/describe.ts"
 import type { OperationType } from "../types.ts"
 
 /**
@@ -8,7 +9,7 @@ import type { OperationType } from "../types.ts"
  */
 export function handlerFault(handler: unknown, type: OperationType): string | undefined {
   if (typeof handler !== "function") return `must be a function, got ${typeName(handler)}`
-  const tag = Object.prototype.toString.call(handler)
+  const tag = tagOf(handler)
   const isGenerator = tag === "[object AsyncGeneratorFunction]" || tag === "[object GeneratorFunction]"
   if (type === "subscription") {
     if (tag === "[object AsyncFunction]") {
@@ -25,8 +26,11 @@ export function handlerFault(handler: unknown, type: OperationType): string | un
   return undefined
 }
 
-/** A word for the kind of a value, for messages. */
-export function typeName(value: unknown): string {
-  if (value === null) return "null"
-  return Array.isArray(value) ? "array" : typeof value
+function tagOf(handler: object): string {
+  try {
+    return Object.prototype.toString.call(handler)
+  } catch {
+    // A Proxy over a function that tells nothing of itself.
+    return ""
+  }
 }

@@ -1,8 +1,10 @@
 import { allows, denial } from "../access.ts"
-import { CallError, refusal } from "../errors.ts"
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import type { Clock } from "../internal/clock.ts"
 import { Deadlines } from "../internal/deadlines.ts"
+import { reasonOf } from "../schema/describe.ts"
 import type { Logger } from "../logger.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { processResult } from "../result-pipeline.ts"
@@ -17,7 +19,7 @@ import type { OperationRecord } from "./record.ts"
 import { prepareInput } from "./input.ts"
 import type { RecordStore } from "./store.ts"
 import { Stream } from "./stream.ts"
-import { typeName } from "./handler-kind.ts"
+import { typeName } from "../schema/describe.ts"
 
 /** The limits and listeners of one registry. */
 export interface KernelOptions {
@@ -85,7 +87,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       if (prepared instanceof Promise) return this.#runLater(call, prepared)
       return this.#run(call, prepared)
     } catch (thrown) {
-      return Promise.reject(thrown as CallError)
+      return Promise.reject(asRefusal(thrown))
     }
   }
 
@@ -96,9 +98,13 @@ export class Kernel implements PipelineHost, EnvDirectory {
     input: unknown,
     options: CallOptions | undefined,
   ): Promise<ResponseEnvelope> {
-    const parent = context === undefined ? undefined : this.#parentOf(context)
-    if (parent !== undefined) return this.call(id, input, options, parent, false)
-    return this.call(id, input, rootOptions(context, options), undefined, false)
+    try {
+      const parent = context === undefined ? undefined : this.#parentOf(context)
+      if (parent !== undefined) return this.call(id, input, options, parent, false)
+      return this.call(id, input, rootOptions(context, options), undefined, false)
+    } catch (thrown) {
+      return Promise.reject(asRefusal(thrown))
+    }
   }
 
   /** Opens a subscription. Nothing runs before the first item is asked for. */
@@ -291,6 +297,14 @@ function rootOptions(
 
 function earlier(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
+}
+
+/** What is thrown before a handler runs is ours, unless the caller's own objects throw when read. */
+export function asRefusal(thrown: unknown): CallError {
+  if (isCallError(thrown)) return thrown
+  return refusal("VALIDATION_ERROR", `The call cannot be read: ${reasonOf(thrown)}`, {
+    cause: thrown,
+  })
 }
 
 const CLOSED = "The registry was closed."

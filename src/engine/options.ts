@@ -1,6 +1,6 @@
 import type { CallOptions } from "../types.ts"
 import type { ValueError } from "../validation.ts"
-import { typeName } from "./handler-kind.ts"
+import { typeName } from "../schema/describe.ts"
 
 /**
  * What is wrong with what a caller says about a call; `undefined` when nothing is.
@@ -36,6 +36,6 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
 function wrong(path: string, expected: string, got: unknown): ValueError {
   return {
     path,
-    message: `must be ${expected}, got ${Number.isNaN(got) ? "NaN" : typeName(got)}`,
+    message: `must be ${expected}, got ${typeName(got)}`,
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from "../internal/clock.ts"
 import { systemClock } from "../internal/clock.ts"
+import { reading } from "../internal/read.ts"
 import type { Logger } from "../logger.ts"
 import { consoleLogger } from "../logger.ts"
 import type { NormalizeReport, OutputWarning } from "../result-pipeline.ts"
@@ -31,6 +32,10 @@ export interface RegistryOptions {
 
 /** Fills in the defaults. Throws a `TypeError` that names an option that makes no sense. */
 export function kernelOptions(options: RegistryOptions): KernelOptions & CatalogOptions {
+  return reading("new OperationRegistry(options): options", () => settle(options))
+}
+
+function settle(options: RegistryOptions): KernelOptions & CatalogOptions {
   if (typeof options !== "object" || options === null) {
     throw new TypeError("new OperationRegistry(options): options must be an object.")
   }

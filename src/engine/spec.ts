@@ -10,7 +10,8 @@ import { OperationSpecSchema } from "../spec-schemas.ts"
 import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../types.ts"
 import type { ValueError } from "../validation.ts"
 import { composesFault } from "./composes.ts"
-import { handlerFault, typeName } from "./handler-kind.ts"
+import { handlerFault } from "./handler-kind.ts"
+import { typeName } from "../schema/describe.ts"
 
 /** A vendor's own check of an input. */
 export type VendorValidate = (value: unknown) => unknown

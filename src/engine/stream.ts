@@ -5,6 +5,7 @@ import type { CallOptions } from "../types.ts"
 import { Invocation } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { prepareInput } from "./input.ts"
+import { asRefusal } from "./kernel.ts"
 import type { Kernel } from "./kernel.ts"
 import type { OperationRecord } from "./record.ts"
 
@@ -56,7 +57,7 @@ export class Stream implements EnvelopeStream {
       return this.#opening.then(() => this.next())
     } catch (error) {
       this.#isOver = true
-      return Promise.reject(error as CallError)
+      return Promise.reject(asRefusal(error))
     }
   }
 

@@ -42,6 +42,7 @@ interface State {
 }
 
 function copy(value: unknown, state: State): unknown {
+  if (++state.nodes > MAX_NODES) return "[too large]"
   switch (typeof value) {
     case "string":
       return redactText(value)
@@ -61,10 +62,18 @@ function copy(value: unknown, state: State): unknown {
   }
 }
 
+function copyArray(value: readonly unknown[], state: State): unknown[] {
+  const out: unknown[] = []
+  for (const item of value) {
+    out.push(copy(item, state) ?? null)
+    if (state.nodes > MAX_NODES) break
+  }
+  return out
+}
+
 function copyObject(value: object, state: State): unknown {
   if (state.path.includes(value)) return "[circular]"
   if (state.path.length >= MAX_DEPTH) return "[too deep]"
-  if (++state.nodes > MAX_NODES) return "[too large]"
   state.path.push(value)
   try {
     if (value instanceof Error) return { name: value.name, message: redactText(value.message) }
@@ -72,9 +81,10 @@ function copyObject(value: object, state: State): unknown {
     if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
       return `[${value.byteLength} bytes]`
     }
-    if (Array.isArray(value)) return value.map((item) => copy(item, state) ?? null)
+    if (Array.isArray(value)) return copyArray(value, state)
     const out: Record<string, unknown> = {}
     for (const key of Object.keys(value)) {
+      if (state.nodes > MAX_NODES) break
       const item = SECRET_KEY.test(key) ? MASK : copy((value as Record<string, unknown>)[key], state)
       if (item === undefined) continue
       Object.defineProperty(out, key, {

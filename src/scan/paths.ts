@@ -23,7 +23,7 @@ export function fileUrl(path: string, cwd: string): string {
   // A path from the root of a drive: `/ops` where the working folder is on `C:`.
   if (path.startsWith("/") && isWindows(cwd)) return windowsUrl(cwd.slice(0, 2) + path)
   const absolute = path.startsWith("/") ? path : joinPath(cwd, path)
-  return new URL(`file://${escape(absolute).replaceAll("\\", "%5C")}`).href
+  return withPath("file:///", escape(absolute).replaceAll("\\", "%5C"))
 }
 
 /** A drive letter with a separator, or a share. */
@@ -31,11 +31,21 @@ function isWindows(path: string): boolean {
   return /^(?:[A-Za-z]:[/\\]|\\\\)/.test(path)
 }
 
-function windowsUrl(path: string): string {
+function windowsUrl(given: string): string {
   // `\\?\C:\ops` and `\\?\UNC\server\ops` are the long spellings of the same places.
-  const plain = path.replace(/^\\\\\?\\(?:UNC\\)?/, (prefix) => (prefix.length > 4 ? "\\\\" : ""))
-  const slashes = escape(plain.replaceAll("\\", "/"))
-  return new URL(slashes.startsWith("//") ? `file:${slashes}` : `file:///${slashes}`).href
+  const plain = given.replace(/^\\\\\?\\(?:UNC\\)?/, (prefix) => (prefix.length > 4 ? "\\\\" : ""))
+  const path = escape(plain.replaceAll("\\", "/"))
+  const [, server, rest = ""] = /^\/\/([^/]+)(.*)$/.exec(path) ?? []
+  return server === undefined
+    ? withPath("file:///", `/${path}`)
+    : withPath(`file://${server}/`, rest)
+}
+
+// A path that is set is not trimmed; one that is parsed as a part of a URL is.
+function withPath(base: string, path: string): string {
+  const url = new URL(base)
+  url.pathname = path
+  return url.href
 }
 
 // The URL parser escapes the rest; these it would take for its own syntax, or drop.

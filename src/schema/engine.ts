@@ -32,22 +32,21 @@ type Test = (value: unknown) => boolean
 /** Compiles on first use. Closures, because the fields of a class cost a third of a small check. */
 function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
   let links: Links | undefined
-  let test: Test = (value) => {
-    test = compile(schema, formats)
-    return test(value)
-  }
+  let test: Test | undefined
   return {
     check(value) {
+      const run = (test ??= compile(schema, formats))
       // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: no match, and nobody's crash.
       try {
-        return test(value)
+        return run(value)
       } catch {
         return false
       }
     },
     errors(value, max = 100) {
+      const run = (test ??= compile(schema, formats))
       try {
-        if (test(value)) return []
+        if (run(value)) return []
         links ??= new Links(schema as SchemaNode)
         const issues = explain(schema, links, value, Math.max(1, max), formats)
         if (issues.length > 0) return issues

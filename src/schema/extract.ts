@@ -10,18 +10,32 @@ const ROOT_ID = "urn:alkdev:operations:root"
  * has no place: it was put together from several.
  */
 export function extractPart(part: JsonSchema, root: JsonSchema): JsonSchema | undefined {
-  switch (reach(part)) {
-    case "nothing":
-      return part
-    case "definitions":
-      return { $defs: root["$defs"], allOf: [part] }
-    case "anything": {
-      const place = placesOf(root).get(part)
-      if (place === undefined) return undefined
-      const id = typeof root["$id"] === "string" ? root["$id"] : ROOT_ID
-      return { $defs: { root: { ...root, $id: id } }, $ref: `${id}#${place}` }
-    }
+  const farthest = reach(part)
+  if (farthest === "nothing") return part
+  // Definitions may refer to the whole themselves; then only the whole can resolve them.
+  if (farthest === "definitions" && definitionsReach(root) !== "anything") {
+    return { $defs: root["$defs"], allOf: [part] }
   }
+  const id = typeof root["$id"] === "string" ? root["$id"] : ROOT_ID
+  if (isOnlyRef(part, id)) return root
+  const place = placesOf(root).get(part)
+  if (place === undefined) return undefined
+  return { $defs: { root: { ...root, $id: id } }, $ref: `${id}#${place}` }
+}
+
+/** A part that is nothing but a reference to the whole; TypeBox would follow it for ever. */
+function isOnlyRef(part: JsonSchema, id: string): boolean {
+  const { $ref } = part
+  if (Object.keys(part).length !== 1) return false
+  return $ref === "#" || $ref === id || $ref === `${id}#`
+}
+
+const reaches = new WeakMap<object, Reach>()
+
+function definitionsReach(root: JsonSchema): Reach {
+  let farthest = reaches.get(root)
+  if (farthest === undefined) reaches.set(root, (farthest = reach(root["$defs"])))
+  return farthest
 }
 
 type Reach = "nothing" | "definitions" | "anything"
@@ -40,7 +54,6 @@ function reach(schema: unknown): Reach {
     }
   }
   visit(schema)
-  // Definitions may refer anywhere themselves; from inside `$defs` that is still the same root.
   return farthest
 }
 

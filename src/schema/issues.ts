@@ -171,7 +171,7 @@ function alternatives(
   total: number,
   branches: ReadonlyArray<readonly RawIssue[]>,
 ): RawIssue {
-  const hints = branches.slice(0, 3).map(([first]) => (first === undefined ? "" : sentence(first)))
+  const hints = branches.slice(0, 3).flatMap((issues) => issues.slice(0, 1).map(sentence))
   const more = branches.length > hints.length ? ", …" : ""
   const shown = new Set(hints)
   const why = ` (${[...shown].join(", or ")}${more})`

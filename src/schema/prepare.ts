@@ -140,7 +140,7 @@ class Preparation {
     if (tolerant.length > 0) found.push(refinement((v) => tolerant.every((k) => hasKey(v, k))))
     if (isPlainRecord(dependentRequired)) {
       const rules = Object.entries(dependentRequired as Record<string, string[]>).filter(
-        ([key, keys]) => isDeceptive(key) || keys.some(isDeceptive),
+        ([key, keys]) => isRuleDeceptive(key, keys),
       )
       if (rules.length > 0) {
         found.push(
@@ -165,7 +165,7 @@ export function ownRefinements(node: Record<string, unknown>): readonly Refineme
 
 /** Says the same by keywords that look at own properties. */
 function moveDeceptive(copy: Record<string, unknown>): void {
-  const { properties, required, dependentRequired, dependentSchemas } = copy
+  const { properties, required, dependentSchemas } = copy
   const names = Array.isArray(required) ? (required as string[]) : []
   for (const [key, property] of takeDeceptive(properties)) {
     const patterns = { ...(copy["patternProperties"] as object | undefined) }
@@ -182,7 +182,15 @@ function moveDeceptive(copy: Record<string, unknown>): void {
     const rule = { if: has, then: schema }
     copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), rule]
   }
-  for (const _ of takeDeceptive(dependentRequired, isRuleDeceptive)) continue
+  const rules = copy["dependentRequired"]
+  if (isPlainRecord(rules)) {
+    const kept = Object.entries(rules).filter(([key, keys]) => !isRuleDeceptive(key, keys))
+    if (kept.length < Object.keys(rules).length) {
+      const remaining = {}
+      for (const [key, keys] of kept) setOwn(remaining, key, keys)
+      copy["dependentRequired"] = remaining
+    }
+  }
 }
 
 /** The code generator writes a bigint among `const` and `enum` as a number; its interpreter knows better. */
@@ -201,12 +209,9 @@ function isRuleDeceptive(key: string, keys: unknown): boolean {
   return isDeceptive(key) || (keys as string[]).some(isDeceptive)
 }
 
-function takeDeceptive(
-  map: unknown,
-  isTaken: (key: string, value: unknown) => boolean = isDeceptive,
-): Array<[string, unknown]> {
+function takeDeceptive(map: unknown): Array<[string, unknown]> {
   if (!isPlainRecord(map)) return []
-  const taken = Object.entries(map).filter(([key, value]) => isTaken(key, value))
+  const taken = Object.entries(map).filter(([key]) => isDeceptive(key))
   for (const [key] of taken) delete map[key]
   return taken
 }

@@ -40,7 +40,10 @@ class Settler {
   readonly #root: Record<string, unknown>
   readonly #work: ReferenceWork
   readonly #index = new SchemaIndex()
-  readonly #targets = new Map<object, Array<{ keyword: RefKeyword; target: SchemaNode }>>()
+  readonly #targets = new Map<
+    Record<string, unknown>,
+    Array<{ keyword: RefKeyword; target: SchemaNode }>
+  >()
 
   constructor(root: Record<string, unknown>, work: ReferenceWork) {
     this.#root = root
@@ -136,38 +139,47 @@ class Settler {
   breakLoops(): void {
     const done = new Set<object>()
     for (const start of this.#targets.keys()) {
-      if (done.has(start)) continue
       const open = new Set<object>()
-      const stack: Array<{ node: object; edges: Edge[] }> = []
-      const enter = (node: object): void => {
+      const stack: Frame[] = []
+      const enter = (node: Record<string, unknown>, via?: RefKeyword): void => {
         open.add(node)
-        stack.push({ node, edges: this.#edges(node as Record<string, unknown>) })
+        stack.push({ node, via, edges: this.#edges(node) })
       }
-      enter(start)
+      if (!done.has(start)) enter(start)
       for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
         const edge = frame.edges.pop()
         if (edge === undefined) {
           stack.pop()
           open.delete(frame.node)
           done.add(frame.node)
-        } else if (open.has(edge.target)) {
-          const site = frame.node as Record<string, unknown>
-          const text = String(site[edge.keyword])
-          this.#drop(site, edge.keyword, "ref-loop", looping(text))
-        } else if (!done.has(edge.target)) {
-          enter(edge.target)
+        } else if (!open.has(edge.target)) {
+          if (!done.has(edge.target)) enter(edge.target, edge.via)
+        } else {
+          this.#breakLoop(stack, open, edge.via)
         }
       }
     }
   }
 
+  /** Removes the last reference of a circle, and goes back to where it was; every circle has one. */
+  #breakLoop(stack: Frame[], open: Set<object>, closing: RefKeyword | undefined): void {
+    let via = closing
+    while (via === undefined) {
+      const frame = stack.pop() as Frame
+      open.delete(frame.node)
+      via = frame.via
+    }
+    const { node } = stack.at(-1) as Frame
+    this.#drop(node, via, "ref-loop", looping(String(node[via])))
+  }
+
   #edges(node: Record<string, unknown>): Edge[] {
     const edges: Edge[] = []
-    eachInPlace(node, (subschema, keyword) => {
-      if (typeof subschema !== "boolean") edges.push({ target: subschema, keyword })
+    eachInPlace(node, (subschema) => {
+      if (typeof subschema !== "boolean") edges.push({ target: subschema, via: undefined })
     })
     for (const { keyword, target } of this.#targets.get(node) ?? []) {
-      if (typeof target !== "boolean") edges.push({ target, keyword })
+      if (typeof target !== "boolean" && keyword in node) edges.push({ target, via: keyword })
     }
     return edges
   }
@@ -184,9 +196,18 @@ class Settler {
   }
 }
 
+/** A step to another schema for the same value: by reference, or into an applicator. */
 interface Edge {
-  readonly target: object
-  readonly keyword: string
+  readonly target: Record<string, unknown>
+  readonly via: RefKeyword | undefined
+}
+
+interface Frame {
+  readonly node: Record<string, unknown>
+  /** How it was reached. */
+  readonly via: RefKeyword | undefined
+  /** Still to be followed. */
+  readonly edges: Edge[]
 }
 
 function encode(token: string): string {

@@ -16,8 +16,8 @@ export interface StandardProps {
 }
 
 const CURES: Readonly<Record<string, string>> = {
-  zod: `Use a type that JSON has, or describe the wire form: FromSchema(z.toJSONSchema(schema, { unrepresentable: "any" })).`,
-  arktype: `Use a type that JSON has, or describe the wire form: FromSchema(schema.toJsonSchema({ fallback: ({ base }) => base })).`,
+  zod: `Use a type that JSON has, or pass z.toJSONSchema(schema, { unrepresentable: "any" }) in its place.`,
+  arktype: `Use a type that JSON has, or pass schema.toJsonSchema({ fallback: ({ base }) => base }) in its place.`,
   valibot: `Wrap it: toStandardJsonSchema(schema) from "@valibot/to-json-schema".`,
 }
 
@@ -33,6 +33,7 @@ export function standardProps(value: unknown): StandardProps | undefined {
     const props = (value as { readonly "~standard"?: unknown })["~standard"]
     if (!isPlainRecord(props) || typeof props["validate"] !== "function") return undefined
     const standard = props as unknown as StandardProps
+    if (standard.vendor === "zod" && isData(value)) return undefined
     if (standard.vendor !== "valibot" || standard.jsonSchema !== undefined) return standard
     if (!isValibotSchema(value)) return standard
     return {
@@ -75,6 +76,14 @@ export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   return plainSchema(found.json, vendor, side)
 }
 
+// `z.toJSONSchema()` hides the schema's own `~standard` in the JSON Schema it gives. Whoever asked for JSON
+// Schema means that, and not the schema it came from.
+function isData(value: object): boolean {
+  return (
+    Object.getPrototypeOf(value) === Object.prototype && !Object.keys(value).includes("~standard")
+  )
+}
+
 function unwritable(vendor: string, side: SchemaSide, cause: unknown): string {
   const reason = reasonOf(cause).replace(/\.$/, "")
   const says = `The ${side} of this ${vendor} schema has no JSON Schema form: ${reason}.`
@@ -95,6 +104,6 @@ function plainSchema(converted: unknown, vendor: string, side: SchemaSide): unkn
       `The ${side} of this ${vendor} schema gave ${got} where JSON Schema was expected. ${cureFor(vendor)}`,
     )
   }
-  // Zod hides the schema's own `~standard` in what it gives; left there, it would be converted again.
+  // Zod hides the schema's `~standard` in what it gives (see `isData`); nobody is to convert it again.
   return "~standard" in converted ? { ...converted } : converted
 }

@@ -160,7 +160,7 @@ function checkArguments(query: unknown, limit: number = DEFAULT_LIMIT): number {
   }
   if (limit !== Infinity && (!Number.isSafeInteger(limit) || limit < 0)) {
     throw new TypeError(
-      `search() option "limit" takes a whole number from 0 on, or Infinity for all; got ${String(limit)}.`,
+      `search() option "limit" takes a whole number from 0 on, or Infinity for all; got ${typeof limit === "number" ? limit : typeof limit}.`,
     )
   }
   return limit

@@ -92,7 +92,7 @@ describe("data that is left as it is", () => {
     const normalizer = normalizerOf(schema)
     const value = { a: 1, z: 1 }
     expect(normalizer.normalize(value).value).toBe(value)
-    expect(normalizer.isClean(value)).toBe(false)
+    expect(normalizer.isClean(value)).toBe(true)
   })
 
   test("data that throws when it is read", () => {

@@ -63,11 +63,11 @@ function lookUp(
   let real = "/app"
   const names = path.replace(/^\/app\/?/, "").split("/")
   for (const name of names.filter((part) => part !== "" && part !== ".")) {
-    entry = entry === undefined || isModule(entry) ? undefined : (entry as MemoryFolder)[name]
+    entry = entry === undefined || isModule(entry) ? undefined : entry[name]
     real += `/${name}`
     if (entry !== undefined && isLink(entry)) ({ entry, real } = lookUp(root, entry.link))
   }
-  return { entry: entry as MemoryFolder | undefined, real }
+  return { entry, real }
 }
 
 function isModule(entry: MemoryEntry): entry is { readonly module: unknown } {

@@ -53,9 +53,10 @@ test("an operation of vendors' schemas: callers pass the input, handlers get the
   })
   const registry = createRegistry([operation])
 
-  expectTypeOf(registry.execute<"count.double">)
-    .parameter(1)
-    .toEqualTypeOf<{ count: string; unit?: string | undefined }>()
+  expectTypeOf<Parameters<typeof registry.execute<"count.double">>[1]>().toEqualTypeOf<{
+    count: string
+    unit?: string | undefined
+  }>()
   // @ts-expect-error a count is text on the way in
   void registry.execute("count.double", { count: 1 })
 })

@@ -1,0 +1,1 @@
+export default { namespace: "demo", name: "later", type: "query" }
