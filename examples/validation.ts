@@ -1,4 +1,4 @@
-// #region from
+// #region input
 import {
   collectErrors,
   compileSchema,
@@ -11,6 +11,33 @@ import {
 } from "@alkdev/operations"
 import { Type } from "typebox"
 
+const search = defineOperation({
+  namespace: "web",
+  name: "search",
+  type: "query",
+  description: "Searches the web",
+  inputSchema: Type.Object({
+    query: Type.String(),
+    limit: Type.Optional(Type.Integer({ default: 10, maximum: 50 })),
+    since: Type.Optional(Type.String({ format: "date" })),
+  }),
+  outputSchema: Type.Unknown(),
+  accessControl: { requiredScopes: [] },
+  handler: (input) => input,
+})
+
+const lax = createRegistry([search])
+const strict = createRegistry([search], { formats: true })
+const input = { query: "otters", since: "yesterday" }
+
+console.log((await lax.execute("web.search", input)).data)
+await strict.execute("web.search", input).catch((error: Error) => console.log(error.message))
+await lax
+  .execute("web.search", JSON.parse(`{ "query": 7, "limit": "9" }`))
+  .catch((error: Error) => console.log(error.message))
+// #endregion
+
+// #region from
 const Pet = FromSchema(
   {
     type: "object",
@@ -72,31 +99,4 @@ try {
 } catch (error) {
   console.log((error as Error).message)
 }
-// #endregion
-
-// #region input
-const search = defineOperation({
-  namespace: "web",
-  name: "search",
-  type: "query",
-  description: "Searches the web",
-  inputSchema: Type.Object({
-    query: Type.String(),
-    limit: Type.Optional(Type.Integer({ default: 10, maximum: 50 })),
-    since: Type.Optional(Type.String({ format: "date" })),
-  }),
-  outputSchema: Type.Unknown(),
-  accessControl: { requiredScopes: [] },
-  handler: (input) => input,
-})
-
-const lax = createRegistry([search])
-const strict = createRegistry([search], { formats: true })
-const input = { query: "otters", since: "yesterday" }
-
-console.log((await lax.execute("web.search", input)).data)
-await strict.execute("web.search", input).catch((error: Error) => console.log(error.message))
-await lax
-  .execute("web.search", JSON.parse(`{ "query": 7, "limit": "9" }`))
-  .catch((error: Error) => console.log(error.message))
 // #endregion

@@ -126,4 +126,4 @@ export type {
 
 export { consoleLogger, silentLogger } from "./logger.ts"
 export type { Logger } from "./logger.ts"
-export type { Clock } from "./internal/clock.ts"
+export type { Clock, OpenAPIFS } from "./platform.ts"

@@ -1,5 +1,5 @@
 import type { OperationRecord } from "./engine/record.ts"
-import type { Clock } from "./internal/clock.ts"
+import type { Clock } from "./platform.ts"
 import type { Logger } from "./logger.ts"
 import { isResponseEnvelope } from "./response-envelope.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"

@@ -1,10 +1,7 @@
 import { allows, denial } from "../access.ts"
-import { isCallError, refusal } from "../errors.ts"
-import type { CallError } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
-import type { Clock } from "../internal/clock.ts"
+import type { Clock } from "../platform.ts"
 import { Deadlines } from "../internal/deadlines.ts"
-import { reasonOf } from "../schema/describe.ts"
 import type { Logger } from "../logger.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { processResult } from "../result-pipeline.ts"
@@ -14,12 +11,12 @@ import { abortedMessage, Call } from "./call.ts"
 import type { Invocation } from "./call.ts"
 import { CallContext } from "./context.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
-import { optionsFault } from "./options.ts"
+import { optionsFault, rootOptions } from "./options.ts"
+import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { OperationRecord } from "./record.ts"
 import { prepareInput } from "./input.ts"
 import type { RecordStore } from "./store.ts"
 import { Stream } from "./stream.ts"
-import { typeName } from "../schema/describe.ts"
 
 /** The limits and listeners of one registry. */
 export interface KernelOptions {
@@ -74,7 +71,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     try {
       const record = this.store.get(id)
       const { handler } = record ?? {}
-      if (record === undefined || handler === undefined) throw this.#notFound(id, options, parent)
+      if (record === undefined || handler === undefined) throw notFound(this.store, id, parent?.identity ?? options?.identity)
       if (record.isStream) throw wrongKind(record, "execute", "subscribe")
       let from = parent
       if (options !== undefined && parent === undefined) {
@@ -118,7 +115,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     return new Stream(() => {
       const record = this.store.get(id)
       if (record === undefined || record.handler === undefined) {
-        throw this.#notFound(id, options, parent)
+        throw notFound(this.store, id, parent?.identity ?? options?.identity)
       }
       if (!record.isStream) throw wrongKind(record, "subscribe", "execute")
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
@@ -246,65 +243,6 @@ export class Kernel implements PipelineHost, EnvDirectory {
     const parent = CallContext.behind(options)
     return parent?.kernel === this ? parent : undefined
   }
-
-  #notFound(id: unknown, options: CallOptions | undefined, parent: Invocation | undefined): CallError {
-    if (typeof id !== "string") {
-      return refusal(
-        "OPERATION_NOT_FOUND",
-        `An operation's id must be a string such as "task.create", got ${typeName(id)}.`,
-      )
-    }
-    const details = { operationId: id }
-    if (this.store.get(id) !== undefined) {
-      return refusal(
-        "OPERATION_NOT_FOUND",
-        `Operation "${id}" has no handler. Add one: registry.registerHandler("${id}", handler).`,
-        { details, operationId: id },
-      )
-    }
-    const shown = id.length > 200 ? `${id.slice(0, 200)}…` : id
-    const identity = parent?.identity ?? options?.identity
-    const meant = this.store.suggest(
-      id,
-      (record) =>
-        record.spec.visibility !== "internal" && allows(record.requirement, identity, undefined),
-    )
-    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
-    return refusal("OPERATION_NOT_FOUND", `Operation "${shown}" is not registered.${hint}`, {
-      details: { operationId: shown },
-      operationId: shown,
-    })
-  }
-}
-
-/** What a plain context says to each call made for it: who and until when, but not which request. */
-function rootOptions(
-  context: CallOptions | undefined,
-  options: CallOptions | undefined,
-): CallOptions | undefined {
-  if (typeof context !== "object" || context === null) return options ?? context
-  const { identity, deadline, signal, metadata, log, requestId } = context
-  return {
-    identity,
-    parentRequestId: requestId,
-    deadline: earlier(deadline, options?.deadline),
-    signal: options?.signal ?? signal,
-    metadata: options?.metadata ?? metadata,
-    log,
-    progress: options?.progress,
-  }
-}
-
-function earlier(left: number | undefined, right: number | undefined): number | undefined {
-  return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
-}
-
-/** What is thrown before a handler runs is ours, unless the caller's own objects throw when read. */
-export function asRefusal(thrown: unknown): CallError {
-  if (isCallError(thrown)) return thrown
-  return refusal("VALIDATION_ERROR", `The call cannot be read: ${reasonOf(thrown)}`, {
-    cause: thrown,
-  })
 }
 
 const CLOSED = "The registry was closed."
@@ -315,34 +253,5 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
     (typeof value === "object" &&
       value !== null &&
       typeof (value as { then?: unknown }).then === "function")
-  )
-}
-
-function wrongKind(record: OperationRecord, used: string, right: string): CallError {
-  return refusal(
-    "INVALID_OPERATION_TYPE",
-    `"${record.id}" is a ${record.spec.type}: call it with ${right}(), not ${used}().`,
-    { operationId: record.id, details: { operationId: record.id, type: record.spec.type } },
-  )
-}
-
-function tooDeep(id: string, why: string): CallError {
-  return refusal("CALL_DEPTH_EXCEEDED", `"${id}" was not called: ${why}. Is it calling itself?`, {
-    operationId: id,
-  })
-}
-
-function closed(id: string): CallError {
-  return refusal("UNAVAILABLE", `"${id}" was not called: the registry is closed.`, {
-    operationId: id,
-    retryable: false,
-  })
-}
-
-function badOptions(record: OperationRecord, fault: { path: string; message: string }): CallError {
-  return refusal(
-    "VALIDATION_ERROR",
-    `The context for "${record.id}" is invalid: ${`${fault.path.slice(1)} ${fault.message}`.trim()}.`,
-    { operationId: record.id, details: { errors: [fault] } },
   )
 }

@@ -39,3 +39,29 @@ function wrong(path: string, expected: string, got: unknown): ValueError {
     message: `must be ${expected}, got ${typeName(got)}`,
   }
 }
+
+/** What a plain context says to each call made for it: who and until when, but not which request. */
+export function rootOptions(
+  context: CallOptions | undefined,
+  options: CallOptions | undefined,
+): CallOptions | undefined {
+  if (typeof context !== "object" || context === null) return options ?? context
+  const { identity, deadline, signal, metadata, log, requestId } = context
+  return {
+    identity,
+    parentRequestId: requestId,
+    deadline: earlier(deadline, options?.deadline),
+    signal: either(signal, options?.signal),
+    metadata: options?.metadata ?? metadata,
+    log,
+    progress: options?.progress,
+  }
+}
+
+function earlier(left: number | undefined, right: number | undefined): number | undefined {
+  return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
+}
+
+function either(left: AbortSignal | undefined, right: AbortSignal | undefined): AbortSignal | undefined {
+  return left === undefined || right === undefined ? (left ?? right) : AbortSignal.any([left, right])
+}

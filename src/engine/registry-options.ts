@@ -1,4 +1,4 @@
-import type { Clock } from "../internal/clock.ts"
+import type { Clock } from "../platform.ts"
 import { systemClock } from "../internal/clock.ts"
 import { reading } from "../internal/read.ts"
 import type { Logger } from "../logger.ts"

@@ -4,7 +4,7 @@ import { CallError, ErrorCode } from "../errors.ts"
 import { admitSchema } from "../schema/admit.ts"
 import { compileSchema } from "../schema/compiled.ts"
 import type { Compiled } from "../schema/compiled.ts"
-import { jsonSchemaOf, standardProps } from "../schema/standard.ts"
+import { jsonSchemaOf, looseJsonSchemaOf, standardProps } from "../schema/standard.ts"
 import type { SchemaSide } from "../schema/standard.ts"
 import { OperationSpecSchema } from "../spec-schemas.ts"
 import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../types.ts"
@@ -117,7 +117,10 @@ function takeSchema(
   }
 }
 
-/** A vendor's schema that JSON Schema cannot say is described as open; its own check still holds. */
+/**
+ * A vendor's input schema that JSON Schema cannot say is described as far as it goes: the vendor's
+ * own check decides in any case. An output schema is all there is, and must be sayable.
+ */
 function jsonSchemaOrOpen(source: unknown, side: SchemaSide): unknown {
   if (side === "output" || standardProps(source)?.jsonSchema === undefined) {
     return jsonSchemaOf(source, side)
@@ -125,7 +128,7 @@ function jsonSchemaOrOpen(source: unknown, side: SchemaSide): unknown {
   try {
     return jsonSchemaOf(source, side)
   } catch {
-    return {}
+    return looseJsonSchemaOf(source, side) ?? {}
   }
 }
 

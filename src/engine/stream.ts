@@ -5,7 +5,7 @@ import type { CallOptions } from "../types.ts"
 import { Invocation } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { prepareInput } from "./input.ts"
-import { asRefusal } from "./kernel.ts"
+import { asRefusal } from "./refusals.ts"
 import type { Kernel } from "./kernel.ts"
 import type { OperationRecord } from "./record.ts"
 

@@ -1,12 +1,4 @@
-/** Time, as the library sees it. Replace it to test with a clock of your own. */
-export interface Clock {
-  now(): number
-  /** Calls back after some milliseconds; gives what `clearTimeout` takes. */
-  setTimeout(callback: () => void, milliseconds: number): unknown
-  clearTimeout(timer: unknown): void
-  /** Calls back as soon as what runs now is over; `setTimeout` with 0 when left out. */
-  defer?(callback: () => void): void
-}
+import type { Clock } from "../platform.ts"
 
 /** The platform's clock. Functions are looked up per use, so that faked timers are seen. */
 export const systemClock: Clock = {

@@ -88,6 +88,7 @@ class Preparation {
     moveDeceptive(copy)
     const refinements = [...ownRefinements(node), ...this.#presence(node), ...takeBigints(copy)]
     if (refinements.length > 0) Object.defineProperty(copy, "~refine", { value: refinements })
+    if ("unevaluatedProperties" in copy && !excludesArrays(copy)) exemptArrays(copy)
     return copy
   }
 
@@ -177,7 +178,7 @@ function moveDeceptive(copy: Record<string, unknown>): void {
     copy["patternProperties"] = { ...patterns, [pattern]: present }
   }
   for (const [key, schema] of takeDeceptive(dependentSchemas)) {
-    const has = { required: [key] }
+    const has = { type: "object" }
     Object.defineProperty(has, "~refine", { value: [refinement((v) => hasKey(v, key))] })
     const rule = { if: has, then: schema }
     copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), rule]
@@ -191,6 +192,28 @@ function moveDeceptive(copy: Record<string, unknown>): void {
       copy["dependentRequired"] = remaining
     }
   }
+}
+
+/** Keywords by which a schema is found, which stay where they are. */
+const ADDRESS: ReadonlySet<string> = new Set([
+  ...["$id", "$schema", "$anchor", "$dynamicAnchor", "$defs", "definitions"],
+])
+
+function excludesArrays({ type }: Record<string, unknown>): boolean {
+  return type !== undefined && !(Array.isArray(type) ? type : [type]).includes("array")
+}
+
+/** TypeBox takes the indices of an array for properties; `unevaluatedProperties` says nothing about arrays. */
+function exemptArrays(copy: Record<string, unknown>): void {
+  const rest: Record<string, unknown> = {}
+  for (const keyword of Object.keys(copy)) {
+    if (ADDRESS.has(keyword)) continue
+    rest[keyword] = copy[keyword]
+    delete copy[keyword]
+  }
+  const { unevaluatedProperties: _, ...forArrays } = rest
+  // Hidden, so not copied above; it is run once, on the outside.
+  Object.assign(copy, { if: { type: "array" }, then: forArrays, else: rest })
 }
 
 /** The code generator writes a bigint among `const` and `enum` as a number; its interpreter knows better. */

@@ -76,6 +76,17 @@ export function jsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
   return plainSchema(found.json, vendor, side)
 }
 
+/** As `jsonSchemaOf`, with open places for what JSON cannot say; `undefined` where the vendor cannot. */
+export function looseJsonSchemaOf(schema: unknown, side: SchemaSide): unknown {
+  try {
+    const props = standardProps(schema)
+    const options = { target: "draft-2020-12", libraryOptions: { unrepresentable: "any" } }
+    return plainSchema(props?.jsonSchema?.[side](options), "", side)
+  } catch {
+    return undefined
+  }
+}
+
 // `z.toJSONSchema()` hides the schema's own `~standard` in the JSON Schema it gives. Whoever asked for JSON
 // Schema means that, and not the schema it came from.
 function isData(value: object): boolean {

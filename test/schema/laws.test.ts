@@ -31,56 +31,59 @@ const dictionary = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<Record<string, T>> 
   })
 
 /** Schemas of many dialects, well-formed and not, some with references that lead nowhere. */
-const { schema } = fc.letrec<{ schema: unknown; node: Record<string, unknown> }>((tie) => ({
-  schema: fc.oneof({ depthSize: "small" }, fc.boolean(), tie("node")),
-  node: fc
-    .uniqueArray(
-      fc.oneof<Array<fc.Arbitrary<[string, unknown]>>>(
-        fc.tuple(fc.constant("$schema"), fc.constantFrom(
-        "http://json-schema.org/draft-07/schema#",
-        "http://json-schema.org/draft-04/schema#",
-        "https://json-schema.org/draft/2019-09/schema",
-      )),
-        fc.tuple(fc.constant("type"), fc.constantFrom("string", "object", "array", "number", ["string", "null"], "strnig")),
-        fc.tuple(fc.constant("enum"), fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 2 })),
-        fc.tuple(fc.constant("const"), fc.jsonValue({ maxDepth: 1 })),
-        fc.tuple(fc.constant("minLength"), fc.constantFrom(0, 1, 2, "x")),
-        fc.tuple(fc.constant("minimum"), fc.constantFrom(0, 1, "1")),
-        fc.tuple(fc.constant("exclusiveMinimum"), fc.constantFrom(0, true)),
-        fc.tuple(fc.constant("nullable"), fc.boolean()),
-        fc.tuple(fc.constant("pattern"), fc.constantFrom("^a", String.raw`[\w-.]`, "(a+)+$", "("),
-      required: fc.array(name, { maxLength: 2 }),
-      properties: dictionary(tie("schema")),
-      patternProperties: dictionary(tie("schema")),
-      additionalProperties: tie("schema"),
-      unevaluatedProperties: tie("schema"),
-      items: fc.oneof(tie("schema"), fc.array(tie("schema"), { maxLength: 2 })),
-      additionalItems: tie("schema"),
-      contains: tie("schema"),
-      dependencies: dictionary(fc.oneof(tie("schema"), fc.array(name, { maxLength: 1 }))),
-      allOf: fc.array(tie("schema"), { maxLength: 2 }),
-      anyOf: fc.array(tie("schema"), { maxLength: 2 }),
-      oneOf: fc.array(tie("schema"), { maxLength: 2 }),
-      not: tie("schema"),
-      if: tie("schema"),
-      then: tie("schema"),
-      $defs: dictionary(tie("schema")),
-      $ref: fc.constantFrom(
-        "#",
-        "#/$defs/a",
-        "#/$defs/b",
-        "#/properties/a",
-        "#/items/0",
-        "#/allOf/0",
-      ),
-      $recursiveRef: fc.constant("#"),
-      $recursiveAnchor: fc.boolean(),
-      title: fc.string({ maxLength: 3 }),),
-      ),
-      { selector: ([keyword]) => keyword, maxLength: 4 },
-    )
-    .map((entries): Record<string, unknown> => Object.fromEntries(entries)),
-}))
+const { schema } = fc.letrec<{ schema: unknown; keyword: [string, unknown] }>((tie) => {
+  const sub = tie("schema")
+  const list = fc.array(sub, { maxLength: 2 })
+  const values: Record<string, fc.Arbitrary<unknown>> = {
+    $schema: fc.constantFrom(
+      "http://json-schema.org/draft-07/schema#",
+      "http://json-schema.org/draft-04/schema#",
+      "https://json-schema.org/draft/2019-09/schema",
+    ),
+    type: fc.constantFrom("string", "object", "array", "number", ["string", "null"], "strnig"),
+    enum: fc.array(fc.jsonValue({ maxDepth: 1 }), { maxLength: 2 }),
+    const: fc.jsonValue({ maxDepth: 1 }),
+    minLength: fc.constantFrom(0, 1, 2, "x"),
+    minimum: fc.constantFrom(0, 1, "1"),
+    exclusiveMinimum: fc.constantFrom(0, true),
+    nullable: fc.boolean(),
+    pattern: fc.constantFrom("^a", String.raw`[\w-.]`, "(a+)+$", "("),
+    required: fc.array(name, { maxLength: 2 }),
+    properties: dictionary(sub),
+    patternProperties: dictionary(sub),
+    additionalProperties: sub,
+    unevaluatedProperties: sub,
+    unevaluatedItems: sub,
+    items: fc.oneof(sub, list),
+    additionalItems: sub,
+    contains: sub,
+    dependencies: dictionary(fc.oneof(sub, fc.array(name, { maxLength: 1 }))),
+    allOf: list,
+    anyOf: list,
+    oneOf: list,
+    not: sub,
+    if: sub,
+    then: sub,
+    $defs: dictionary(sub),
+    $ref: fc.constantFrom("#", "#/$defs/a", "#/properties/a", "#/items/0", "#/allOf/0"),
+    $recursiveRef: fc.constant("#"),
+    $recursiveAnchor: fc.boolean(),
+    title: fc.string({ maxLength: 3 }),
+  }
+  const keywords = Object.entries(values).map(([keyword, value]) =>
+    fc.tuple(fc.constant(keyword), value),
+  )
+  return {
+    keyword: fc.oneof(...keywords),
+    schema: fc.oneof(
+      { depthSize: "small" },
+      fc.boolean(),
+      fc
+        .uniqueArray(tie("keyword"), { selector: ([keyword]) => keyword, maxLength: 4 })
+        .map((entries): unknown => Object.fromEntries(entries)),
+    ),
+  }
+})
 
 const dialect = fc.constantFrom(
   undefined,

@@ -1,0 +1,76 @@
+import { allows } from "../access.ts"
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { reasonOf, typeName } from "../schema/describe.ts"
+import type { Identity } from "../types.ts"
+import type { ValueError } from "../validation.ts"
+import type { OperationRecord } from "./record.ts"
+import type { RecordStore } from "./store.ts"
+
+/** No such operation, or one without a handler. Suggests only what the caller may know of. */
+export function notFound(
+  store: RecordStore,
+  id: unknown,
+  identity: Identity | undefined,
+): CallError {
+  if (typeof id !== "string") {
+    return refusal(
+      "OPERATION_NOT_FOUND",
+      `An operation's id must be a string such as "task.create", got ${typeName(id)}.`,
+    )
+  }
+  const shown = id.length > 200 ? `${id.slice(0, 200)}…` : id
+  const about = { details: { operationId: shown }, operationId: shown }
+  if (store.get(id) !== undefined) {
+    return refusal(
+      "OPERATION_NOT_FOUND",
+      `Operation "${id}" has no handler. Add one: registry.registerHandler("${id}", handler).`,
+      about,
+    )
+  }
+  const meant = store.suggest(
+    id,
+    ({ spec, requirement }) =>
+      spec.visibility !== "internal" && allows(requirement, identity, undefined),
+  )
+  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+  return refusal("OPERATION_NOT_FOUND", `Operation "${shown}" is not registered.${hint}`, about)
+}
+
+/** A stream that is executed, or the other way round. */
+export function wrongKind(record: OperationRecord, used: string, right: string): CallError {
+  return refusal(
+    "INVALID_OPERATION_TYPE",
+    `"${record.id}" is a ${record.spec.type}: call it with ${right}(), not ${used}().`,
+    { operationId: record.id, details: { operationId: record.id, type: record.spec.type } },
+  )
+}
+
+export function tooDeep(id: string, why: string): CallError {
+  return refusal("CALL_DEPTH_EXCEEDED", `"${id}" was not called: ${why}. Is it calling itself?`, {
+    operationId: id,
+  })
+}
+
+export function closed(id: string): CallError {
+  return refusal("UNAVAILABLE", `"${id}" was not called: the registry is closed.`, {
+    operationId: id,
+    retryable: false,
+  })
+}
+
+export function badOptions(record: OperationRecord, fault: ValueError): CallError {
+  const words = `${fault.path.slice(1)} ${fault.message}`.trim()
+  return refusal("VALIDATION_ERROR", `The context for "${record.id}" is invalid: ${words}.`, {
+    operationId: record.id,
+    details: { errors: [fault] },
+  })
+}
+
+/** What is thrown before a handler runs is ours, unless the caller's own objects throw when read. */
+export function asRefusal(thrown: unknown): CallError {
+  if (isCallError(thrown)) return thrown
+  return refusal("VALIDATION_ERROR", `The call cannot be read: ${reasonOf(thrown)}`, {
+    cause: thrown,
+  })
+}
