@@ -18,7 +18,7 @@ export async function countMade(
   nextId: () => Promise<number>,
 ): Promise<Made> {
   const host = globalThis as unknown as Record<string, unknown>
-  const { AbortController, Proxy, setTimeout } = globalThis
+  const { AbortController, Proxy, setImmediate, setTimeout } = globalThis
   const counts = { abortControllers: 0, timers: 0, proxies: 0 }
   const firstId = await nextId()
   host["AbortController"] = counting(AbortController, () => counts.abortControllers++)
@@ -27,10 +27,14 @@ export async function countMade(
     counts.timers++
     return setTimeout(...args)
   }
+  host["setImmediate"] = (callback: (...args: unknown[]) => void, ...args: unknown[]) => {
+    counts.timers++
+    return setImmediate(callback, ...args)
+  }
   try {
     await run()
   } finally {
-    Object.assign(host, { AbortController, Proxy, setTimeout })
+    Object.assign(host, { AbortController, Proxy, setImmediate, setTimeout })
   }
   return { ...counts, requestIds: (await nextId()) - firstId - 1 }
 }

@@ -90,7 +90,8 @@ function meets(requirement: AccessRequirement, identity: object, input: unknown)
   if (all.length > 0 || any.length > 0) {
     const scopes = ownValue(identity, "scopes")
     if (!Array.isArray(scopes)) return false
-    if (!all.every((scope) => holds(scopes, scope))) return false
+    // Loops: closures would be the larger part of a call that has scopes to check.
+    for (let at = 0; at < all.length; at++) if (!holds(scopes, all[at] as string)) return false
     if (any.length > 0 && !any.some((scope) => holds(scopes, scope))) return false
   }
   if (requirement.resourceType === undefined) return true

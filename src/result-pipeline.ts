@@ -56,20 +56,18 @@ export function processResult(
 }
 
 function conform(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
-  const { output, normalizer } = record
-  const fits = output.check(data)
-  if (fits && (normalizer === null || normalizer.isClean(data))) return data
-  return bring(record, data, fits, host)
+  try {
+    if (record.outputPasses(data)) return data
+  } catch {
+    // Data that cannot be read, or not to its end: the slow half says what is wrong.
+  }
+  return bring(record, data, host)
 }
 
 /** The slow half: something has to be done, or said. */
-function bring(
-  record: OperationRecord,
-  data: unknown,
-  fits: boolean,
-  host: PipelineHost,
-): unknown {
+function bring(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
   const { output, normalizer } = record
+  const fits = output.check(data)
   const { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: [] }
   if (changes.length === 0) {
     if (!fits) report(record, data, host)

@@ -11,87 +11,76 @@ import type { OperationRecord } from "./record.ts"
 /** Why a call ended before its handler did. */
 export type EndReason = "TIMEOUT" | "ABORTED"
 
-// No clock is ever there.
-const UNSET = Number.NEGATIVE_INFINITY
-
 /**
  * One running call or stream: who asked, until when, and what must stop with it.
  *
- * Handlers never see it; they get the `CallContext` in front of it. Ids, signals and controllers
- * are made when someone asks for them, and fields are set in one place: this is the hottest object
- * of the library.
+ * Handlers never see it; they get the `CallContext` in front of it. This is the hottest object of the
+ * library: one flat class whose fields are set in one place, and everything that few calls need
+ * (ids, signals, children) in an object beside it that is made when someone asks.
  */
-export abstract class Invocation implements DeadlineEntry {
+export class Call implements DeadlineEntry {
   declare readonly kernel: Kernel
   declare readonly record: OperationRecord
-  declare readonly parent: Invocation | undefined
-  /** The outermost call; counts the calls nested under it. */
-  declare readonly root: Invocation
-  declare readonly depth: number
+  declare readonly parent: Call | undefined
   declare readonly options: CallOptions | undefined
-  /** What the caller said, unchecked and never handed out: `CallContext` shows a frozen copy. */
-  declare readonly identity: Identity | undefined
-  /** Epoch milliseconds, `Infinity` for none; `UNSET` until someone asks `due`. */
-  declare deadline: number
-  declare nestedCalls: number
+  /** Epoch milliseconds, `Infinity` for none; `undefined` until someone asks `due`. */
+  declare deadline: number | undefined
   /** Set when the call ended early; nothing new starts under it then. */
   declare ended: CallError | undefined
+  /** Who waits for the result, and who hears that there will be none. */
+  declare resolve: ((envelope: unknown) => void) | undefined
+  declare reject: ((error: CallError) => void) | undefined
 
   // Links of the deadline list; `Deadlines` keeps them.
   declare bucket: DeadlineEntry["bucket"]
   declare dueBefore: DeadlineEntry | undefined
   declare dueAfter: DeadlineEntry | undefined
 
-  /** What few calls need. */
   declare private extras: Extras | undefined
 
   constructor(
     kernel: Kernel,
     record: OperationRecord,
-    parent: Invocation | undefined,
+    parent: Call | undefined,
     options: CallOptions | undefined,
   ) {
     this.kernel = kernel
     this.record = record
     this.parent = parent
     this.options = options
-    this.deadline = UNSET
-    this.nestedCalls = 0
+    this.deadline = undefined
     this.ended = undefined
+    this.resolve = undefined
+    this.reject = undefined
     this.bucket = undefined
     this.dueBefore = undefined
     this.dueAfter = undefined
     this.extras = undefined
-    if (parent === undefined) {
-      this.root = this
-      this.depth = 1
-      this.identity = options?.identity
-    } else {
-      this.root = parent.root
-      this.depth = parent.depth + 1
-      this.identity = parent.identity
-    }
   }
 
-  /** When the call ends. Reads the clock, unless `now` is given, the first time a default has to be set. */
-  due(now?: number): number {
-    if (this.deadline === UNSET) this.deadline = this.defaultDeadline(now)
-    return this.deadline
+  /** The outermost call. */
+  get root(): Call {
+    let root: Call = this
+    while (root.parent !== undefined) root = root.parent
+    return root
   }
 
-  /** Takes over a parent's end, if that is known and earlier. */
-  capDeadline(limit: Invocation): void {
-    // Both undated: both are dated together, and the parent not later than this one.
-    if (this.deadline === UNSET && limit.deadline === UNSET) return
-    this.deadline = Math.min(this.due(), limit.due())
+  /** How deep the call is nested, the outermost counted. */
+  get depth(): number {
+    let depth = 1
+    for (let call = this.parent; call !== undefined; call = call.parent) depth++
+    return depth
+  }
+
+  /** What the caller said, unchecked and never handed out: `CallContext` shows a frozen copy. */
+  get identity(): Identity | undefined {
+    return this.parent === undefined ? this.options?.identity : this.root.options?.identity
   }
 
   get requestId(): string {
-    const extras = this.#extras()
     // A nested call is a call of its own: it never takes over an id.
-    extras.requestId ??=
-      (this.parent === undefined ? this.options?.requestId : undefined) ?? mintRequestId()
-    return extras.requestId
+    return (this.more().requestId ??=
+      (this.parent === undefined ? this.options?.requestId : undefined) ?? mintRequestId())
   }
 
   get parentRequestId(): string | undefined {
@@ -103,12 +92,82 @@ export abstract class Invocation implements DeadlineEntry {
   }
 
   get signal(): AbortSignal {
-    const extras = this.#extras()
-    if (extras.controller === undefined) {
-      extras.controller = new AbortController()
-      if (this.ended !== undefined) extras.controller.abort(this.ended)
+    const more = this.more()
+    if (more.controller === undefined) {
+      more.controller = new AbortController()
+      if (this.ended !== undefined) more.controller.abort(this.ended)
     }
-    return extras.controller.signal
+    return more.controller.signal
+  }
+
+  /** When the call ends. Reads the clock, unless `now` is given, the first time a default has to be set. */
+  due(now?: number): number {
+    return (this.deadline ??= this.record.isStream
+      ? Number.POSITIVE_INFINITY
+      : this.kernel.defaultDeadline(now))
+  }
+
+  /** Takes over a parent's end, if that is known and earlier. */
+  capDeadline(limit: Call): void {
+    // Both undated: both are dated together, and the parent not later than this one.
+    if (this.deadline === undefined && limit.deadline === undefined && !this.record.isStream) return
+    this.deadline = Math.min(this.due(), limit.due())
+  }
+
+  /** Counts one more call under the outermost; gives how many there are. */
+  countNested(): number {
+    return ++this.root.more().nestedCalls
+  }
+
+  /** What is made once for a handler that asks: its env and its copy of the identity. */
+  cached<TValue>(key: "env" | "identity", make: () => TValue): TValue {
+    const more = this.more()
+    return (more[key] ??= make()) as TValue
+  }
+
+  /** Waits for a handler's promise, for as long as the call lasts. */
+  wait(promise: Promise<unknown>): Promise<never> {
+    const outcome = new Promise(capture)
+    this.resolve = capturedResolve
+    this.reject = capturedReject
+    this.watch()
+    promise.then(
+      (result) => {
+        if (this.ended === undefined) this.finish(result)
+      },
+      (thrown: unknown) => {
+        if (this.ended === undefined) this.finishWith(thrown)
+      },
+    )
+    return outcome as Promise<never>
+  }
+
+  /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
+  watch(): void {
+    const { kernel, parent, options } = this
+    if (this.deadline === undefined && kernel.hasTimeout && !this.record.isStream) {
+      kernel.deadlines.addUndated(this)
+    } else if (this.due() === Number.POSITIVE_INFINITY) {
+      this.more().untrack = kernel.track(this)
+    } else {
+      kernel.deadlines.add(this)
+    }
+    if (parent !== undefined) parent.adopt(this)
+    if (options?.signal === undefined) return
+    this.more().listening = options.signal
+    heedSignal(options.signal, this)
+  }
+
+  unwatch(): void {
+    if (this.bucket !== undefined) this.kernel.deadlines.remove(this)
+    const { parent, extras } = this
+    if (parent !== undefined) parent.extras?.children?.delete(this)
+    if (extras === undefined) return
+    extras.untrack?.()
+    extras.untrack = undefined
+    if (extras.listening === undefined) return
+    ignoreSignal(extras.listening, this)
+    extras.listening = undefined
   }
 
   /** The caller's signal fired. */
@@ -127,15 +186,15 @@ export abstract class Invocation implements DeadlineEntry {
   /** Ends the call before its handler does, and everything that runs under it. */
   end(reason: EndReason, message: string, cause?: unknown): void {
     if (this.ended !== undefined) return
-    this.ended = this.#endError(reason, message, cause, true)
+    this.ended = this.endError(reason, message, cause, true)
     this.unwatch()
-    this.settleEnded(this.ended)
+    this.reject?.(this.ended)
     this.stopWork(reason, message)
   }
 
   /** The error of a call that ends before its handler was called. */
   refuse(reason: EndReason, message: string, cause?: unknown): CallError {
-    this.ended = this.#endError(reason, message, cause, false)
+    this.ended = this.endError(reason, message, cause, false)
     return this.ended
   }
 
@@ -144,38 +203,8 @@ export abstract class Invocation implements DeadlineEntry {
     return mapError(thrown, this.record.spec.errorSchemas, this)
   }
 
-  /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
-  protected watch(): void {
-    if (this.deadline === UNSET && this.kernel.hasTimeout && !this.record.isStream) {
-      this.kernel.deadlines.addUndated(this)
-    } else if (this.due() === Number.POSITIVE_INFINITY) {
-      this.#extras().untrack = this.kernel.track(this)
-    } else {
-      this.kernel.deadlines.add(this)
-    }
-    const { parent, options } = this
-    if (parent !== undefined) parent.#adopt(this)
-    const signal = options?.signal
-    if (signal !== undefined) {
-      this.#extras().listening = signal
-      heedSignal(signal, this)
-    }
-  }
-
-  protected unwatch(): void {
-    if (this.bucket !== undefined) this.kernel.deadlines.remove(this)
-    const { parent, extras } = this
-    if (parent !== undefined) parent.extras?.children?.delete(this)
-    if (extras === undefined) return
-    extras.untrack?.()
-    extras.untrack = undefined
-    if (extras.listening === undefined) return
-    ignoreSignal(extras.listening, this)
-    extras.listening = undefined
-  }
-
   /** Tells the handler and the children of a call that nobody waits any more. */
-  protected stopWork(reason: EndReason, message: string): void {
+  stopWork(reason: EndReason, message: string): void {
     const { extras } = this
     if (extras === undefined) return
     const { children, controller } = extras
@@ -184,28 +213,48 @@ export abstract class Invocation implements DeadlineEntry {
     controller?.abort(this.ended)
   }
 
-  protected abstract settleEnded(error: CallError): void
-
-  /** When a call ends of which nobody said it. */
-  protected abstract defaultDeadline(now?: number): number
-
-  #adopt(child: Invocation): void {
-    const extras = this.#extras()
-    extras.children ??= new Set()
-    extras.children.add(child)
+  private finish(result: unknown): void {
+    let envelope: unknown
+    try {
+      envelope = this.kernel.process(this.record, result)
+    } catch (thrown) {
+      this.finishWith(thrown)
+      return
+    }
+    this.unwatch()
+    this.resolve?.(envelope)
   }
 
-  #extras(): Extras {
+  private finishWith(thrown: unknown): void {
+    this.unwatch()
+    this.reject?.(this.fail(thrown))
+  }
+
+  private adopt(child: Call): void {
+    const more = this.more()
+    more.children ??= new Set()
+    more.children.add(child)
+  }
+
+  private more(): Extras {
     return (this.extras ??= {
       requestId: undefined,
       controller: undefined,
       children: undefined,
       listening: undefined,
       untrack: undefined,
+      nestedCalls: 0,
+      env: undefined,
+      identity: undefined,
     })
   }
 
-  #endError(reason: EndReason, message: string, cause: unknown, started: boolean): CallError {
+  private endError(
+    reason: EndReason,
+    message: string,
+    cause: unknown,
+    started: boolean,
+  ): CallError {
     return refusal(reason, message, {
       operationId: this.record.id,
       requestId: this.requestId,
@@ -220,57 +269,12 @@ export abstract class Invocation implements DeadlineEntry {
 interface Extras {
   requestId: string | undefined
   controller: AbortController | undefined
-  children: Set<Invocation> | undefined
+  children: Set<Call> | undefined
   listening: AbortSignal | undefined
   untrack: (() => void) | undefined
-}
-
-/** A call of a query or mutation whose result is not there yet. */
-export class Call extends Invocation {
-  declare private resolve: ((envelope: unknown) => void) | undefined
-  declare private reject: ((error: unknown) => void) | undefined
-
-  /** Waits for a handler's promise, for as long as the call lasts. */
-  wait(promise: Promise<unknown>): Promise<never> {
-    const outcome = new Promise(capture)
-    this.resolve = capturedResolve
-    this.reject = capturedReject
-    this.watch()
-    promise.then(
-      (result) => {
-        if (this.ended === undefined) this.#finish(result)
-      },
-      (thrown: unknown) => {
-        if (this.ended === undefined) this.#fail(thrown)
-      },
-    )
-    return outcome as Promise<never>
-  }
-
-  protected override defaultDeadline(now?: number): number {
-    return this.kernel.defaultDeadline(now)
-  }
-
-  protected override settleEnded(error: CallError): void {
-    this.reject?.(error)
-  }
-
-  #finish(result: unknown): void {
-    let envelope: unknown
-    try {
-      envelope = this.kernel.process(this.record, result)
-    } catch (thrown) {
-      this.#fail(thrown)
-      return
-    }
-    this.unwatch()
-    this.resolve?.(envelope)
-  }
-
-  #fail(thrown: unknown): void {
-    this.unwatch()
-    this.reject?.(this.fail(thrown))
-  }
+  nestedCalls: number
+  env: unknown
+  identity: unknown
 }
 
 /** What a caller reads when it went away itself. */

@@ -4,23 +4,21 @@ import type { Logger } from "../logger.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { Identity, OperationContext, ProgressUpdate } from "../types.ts"
 import type { EnvelopeStream } from "../infer.ts"
-import type { Invocation } from "./call.ts"
+import type { Call } from "./call.ts"
 
 /**
  * The context that handlers get. What it says cannot be assigned, and only the registry makes one:
  * a copy or an imitation is just an object with the same words in it.
  */
 export class CallContext implements OperationContext {
-  readonly #invocation: Invocation
-  #env: OperationContext["env"] | undefined
-  #identity: Identity | undefined
+  readonly #invocation: Call
 
-  constructor(invocation: Invocation) {
+  constructor(invocation: Call) {
     this.#invocation = invocation
   }
 
   /** The invocation behind a genuine context; `undefined` for anything else. */
-  static behind(value: object): Invocation | undefined {
+  static behind(value: object): Call | undefined {
     return #invocation in value ? value.#invocation : undefined
   }
 
@@ -34,7 +32,8 @@ export class CallContext implements OperationContext {
 
   /** A frozen copy: a handler that could change it could lend itself rights for nested calls. */
   get identity(): Identity | undefined {
-    return (this.#identity ??= frozenIdentity(this.#invocation.identity))
+    const invocation = this.#invocation
+    return invocation.cached("identity", () => frozenIdentity(invocation.identity))
   }
 
   get deadline(): number | undefined {
@@ -51,7 +50,8 @@ export class CallContext implements OperationContext {
   }
 
   get env(): OperationContext["env"] {
-    return (this.#env ??= createEnv(this.#invocation.kernel, this.call))
+    const invocation = this.#invocation
+    return invocation.cached("env", () => createEnv(invocation.kernel, this.call))
   }
 
   get log(): Logger {

@@ -1,8 +1,20 @@
 import { refusal } from "../errors.ts"
 import { invalid, toValueErrors } from "../validation.ts"
 import { pointerSegment } from "../internal/pointer.ts"
-import type { Invocation } from "./call.ts"
+import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"
+
+/** The input that a handler gets; most are handed on as they are. */
+export function admitInput(call: Call, input: unknown): unknown {
+  const { record } = call
+  if (record.inputIsOpen) return input
+  try {
+    if (record.inputPasses(input)) return input
+  } catch {
+    // Data that cannot be read, or not to its end: the slow half says what is wrong.
+  }
+  return prepareInput(call, input)
+}
 
 /**
  * Checks an input and fills its defaults; the handler gets what comes out.
@@ -10,13 +22,12 @@ import type { OperationRecord } from "./record.ts"
  * A promise only for vendors whose own check is asynchronous. Throws `VALIDATION_ERROR` with every
  * fault in `details.errors`.
  */
-export function prepareInput(call: Invocation, input: unknown): unknown {
+function prepareInput(call: Call, input: unknown): unknown {
   const { record } = call
-  if (record.inputIsOpen) return input
   if (record.vendor !== undefined) return vendorInput(call, record, input)
   if (!record.input.check(input)) {
     // A default of the whole input stands in for one that was left out.
-    const filled = input === undefined ? record.inputDefaults?.normalize(input).value : undefined
+    const filled = input === undefined ? record.inputDefaults.normalize(input).value : undefined
     if (filled !== undefined && record.input.check(filled)) return filled
     throw invalid(
       "VALIDATION_ERROR",
@@ -25,14 +36,12 @@ export function prepareInput(call: Invocation, input: unknown): unknown {
       { operationId: record.id, requestId: call.requestId },
     )
   }
-  const defaults = record.inputDefaults
-  if (defaults === null || defaults.isClean(input)) return input
-  const { value } = defaults.normalize(input)
+  const { value } = record.inputDefaults.normalize(input)
   return value !== input && !record.input.check(value) ? input : value
 }
 
 /** Standard Schema: the vendor's check decides, and what it gives is what the handler gets. */
-function vendorInput(call: Invocation, record: OperationRecord, input: unknown): unknown {
+function vendorInput(call: Call, record: OperationRecord, input: unknown): unknown {
   const result = record.vendor?.(input)
   if (result instanceof Promise) {
     return result.then((settled) => vendorValue(call, record, settled))
@@ -40,7 +49,7 @@ function vendorInput(call: Invocation, record: OperationRecord, input: unknown):
   return vendorValue(call, record, result)
 }
 
-function vendorValue(call: Invocation, record: OperationRecord, result: unknown): unknown {
+function vendorValue(call: Call, record: OperationRecord, result: unknown): unknown {
   if (typeof result !== "object" || result === null) {
     throw refusal(
       "EXECUTION_ERROR",

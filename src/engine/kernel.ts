@@ -8,13 +8,12 @@ import { processResult } from "../result-pipeline.ts"
 import type { NormalizeReport, OutputWarning, PipelineHost } from "../result-pipeline.ts"
 import type { CallOptions } from "../types.ts"
 import { abortedMessage, Call } from "./call.ts"
-import type { Invocation } from "./call.ts"
 import { CallContext } from "./context.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
 import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { OperationRecord } from "./record.ts"
-import { prepareInput } from "./input.ts"
+import { admitInput } from "./input.ts"
 import type { RecordStore } from "./store.ts"
 import { Stream } from "./stream.ts"
 
@@ -46,7 +45,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   readonly hasTimeout: boolean
   readonly #options: KernelOptions
   /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
-  readonly #endless = new Set<WeakRef<Invocation>>()
+  readonly #endless = new Set<WeakRef<Call>>()
   #isClosed = false
 
   constructor(store: RecordStore, options: KernelOptions) {
@@ -65,7 +64,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     id: string,
     input: unknown,
     options: CallOptions | undefined,
-    parent: Invocation | undefined,
+    parent: Call | undefined,
     trusted: boolean,
   ): Promise<ResponseEnvelope> {
     try {
@@ -80,7 +79,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       }
       const call = new Call(this, record, from, options)
       this.admit(call, input, trusted)
-      const prepared = prepareInput(call, input)
+      const prepared = admitInput(call, input)
       if (prepared instanceof Promise) return this.#runLater(call, prepared)
       return this.#run(call, prepared)
     } catch (thrown) {
@@ -109,7 +108,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     id: string,
     input: unknown,
     options: CallOptions | undefined,
-    parent: Invocation | undefined,
+    parent: Call | undefined,
     trusted: boolean,
   ): EnvelopeStream {
     return new Stream(() => {
@@ -125,7 +124,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   }
 
   /** Everything between the look-up and the input: is this call allowed to be? */
-  admit(call: Invocation, input: unknown, trusted: boolean): void {
+  admit(call: Call, input: unknown, trusted: boolean): void {
     const { record, parent, options } = call
     if (options !== undefined) {
       const fault = optionsFault(options)
@@ -142,7 +141,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   }
 
   /** Refuses a call whose time or caller is gone already. */
-  begin(call: Invocation): void {
+  begin(call: Call): void {
     const { options, parent } = call
     if (options?.deadline !== undefined) {
       // The infinite past is only "long ago": it must not read as "not set".
@@ -153,7 +152,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
     if (signal?.aborted === true) {
       throw call.refuse("ABORTED", abortedMessage(call.record.id), signal.reason)
     }
-    if (Number.isFinite(call.deadline) && call.deadline <= this.clock.now()) {
+    const { deadline = Number.POSITIVE_INFINITY } = call
+    if (deadline !== Number.POSITIVE_INFINITY && deadline <= this.clock.now()) {
       throw call.refuse(
         "TIMEOUT",
         `The deadline of this call of "${call.record.id}" had passed before it began.`,
@@ -171,7 +171,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   }
 
   /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
-  track(invocation: Invocation): () => void {
+  track(invocation: Call): () => void {
     const reference = new WeakRef(invocation)
     this.#endless.add(reference)
     return () => this.#endless.delete(reference)
@@ -184,7 +184,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       reference.deref()?.end("ABORTED", CLOSED)
     }
     this.#endless.clear()
-    this.deadlines.close((entry) => (entry as Invocation).end("ABORTED", CLOSED))
+    this.deadlines.close((entry) => (entry as Call).end("ABORTED", CLOSED))
   }
 
   namespaces(): Iterable<string> {
@@ -223,22 +223,22 @@ export class Kernel implements PipelineHost, EnvDirectory {
     return await this.#run(call, await prepared)
   }
 
-  #admitNested(call: Invocation, parent: Invocation): void {
-    const { record, root, depth } = call
+  #admitNested(call: Call, parent: Call): void {
+    const { record } = call
     if (parent.ended !== undefined) {
       throw call.refuse("ABORTED", `"${record.id}" was not called: its caller had ended.`, parent.ended)
     }
     const { maxDepth, maxNestedCalls } = this.#options
-    if (depth > maxDepth) {
+    if (call.depth > maxDepth) {
       throw tooDeep(record.id, `calls are nested more than ${maxDepth} deep`)
     }
-    if (++root.nestedCalls > maxNestedCalls) {
+    if (call.countNested() > maxNestedCalls) {
       throw tooDeep(record.id, `one call led to more than ${maxNestedCalls} nested calls`)
     }
   }
 
   /** A handler that passes its own context on makes a nested call. */
-  #parentOf(options: CallOptions): Invocation | undefined {
+  #parentOf(options: CallOptions): Call | undefined {
     if (typeof options !== "object" || options === null) return undefined
     const parent = CallContext.behind(options)
     return parent?.kernel === this ? parent : undefined

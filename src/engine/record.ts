@@ -10,6 +10,8 @@ import type { CheckedSpec, VendorValidate } from "./spec.ts"
 /** What the engine calls: input and context in, a value, a promise or an async iterable out. */
 export type AnyHandler = (input: unknown, context: unknown) => unknown
 
+type Passes = (value: unknown) => boolean
+
 /** What holds for operations that say nothing else. */
 export interface RecordDefaults {
   readonly normalize: NormalizeMode
@@ -39,9 +41,16 @@ export class OperationRecord {
   warnedAt: number = Number.NEGATIVE_INFINITY
   warningsHeld = 0
   readonly #policy: OperationPolicy
-  #defaults: Normalizer | null | undefined
   #normalizer: Normalizer | null | undefined
   #public: (OperationSpec & { readonly handler?: AnyHandler }) | undefined
+
+  /**
+   * Whether an input goes to the handler as it is. Compiled when first asked; may throw, and then,
+   * as when it says no, the slow half decides.
+   */
+  inputPasses: Passes
+  /** Whether a result goes to the caller as it is; the same way. */
+  outputPasses: Passes
 
   constructor(checked: CheckedSpec, handler: AnyHandler | undefined, defaults: RecordDefaults) {
     const { spec } = checked
@@ -61,13 +70,20 @@ export class OperationRecord {
     this.inputIsOpen = checked.input.isOpen && checked.vendor === undefined
     this.outputIsFree =
       checked.output.isOpen || (this.normalizeMode === "off" && this.outputMode === "off")
+    this.inputPasses = (value) => {
+      // What a vendor checks it may also change: such an input never goes on as it is.
+      this.inputPasses = this.vendor === undefined ? this.input.passes("defaults") : () => false
+      return this.inputPasses(value)
+    }
+    this.outputPasses = (value) => {
+      this.outputPasses = this.output.passes(this.normalizeMode)
+      return this.outputPasses(value)
+    }
   }
 
-  /** Fills the defaults that the input schema declares; `null` when it declares none. */
-  get inputDefaults(): Normalizer | null {
-    if (this.#defaults !== undefined) return this.#defaults
-    const normalizer = this.input.normalizer("defaults")
-    return (this.#defaults = normalizer.isNoop ? null : normalizer)
+  /** Fills the defaults that the input schema declares. */
+  get inputDefaults(): Normalizer {
+    return this.input.normalizer("defaults")
   }
 
   /** Brings results to the output schema; `null` when there is nothing to bring. */

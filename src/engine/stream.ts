@@ -2,9 +2,9 @@ import { CallError } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions } from "../types.ts"
-import { Invocation } from "./call.ts"
+import { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
-import { prepareInput } from "./input.ts"
+import { admitInput } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { Kernel } from "./kernel.ts"
 import type { OperationRecord } from "./record.ts"
@@ -13,7 +13,7 @@ import type { OperationRecord } from "./record.ts"
 export interface StreamStart {
   readonly kernel: Kernel
   readonly record: OperationRecord
-  readonly parent: Invocation | undefined
+  readonly parent: Call | undefined
   readonly options: CallOptions | undefined
   readonly input: unknown
   readonly trusted: boolean
@@ -43,7 +43,7 @@ export class Stream implements EnvelopeStream {
   }
 
   next(): Promise<Result> {
-    if (this.#running !== undefined) return this.#running.take()
+    if (this.#running !== undefined) return this.#running.next()
     if (this.#isOver) return Promise.resolve(DONE)
     // Asked again while an asynchronous input check is still going on: wait for it in turn.
     if (this.#opening !== undefined) return this.#opening.then(() => this.next())
@@ -73,19 +73,16 @@ export class Stream implements EnvelopeStream {
 
   #begin(): Promise<void> | undefined {
     const { kernel, record, parent, options, input, trusted } = this.#open()
-    const running = new RunningStream(kernel, record, parent, options)
-    kernel.admit(running, input, trusted)
-    const prepared = prepareInput(running, input)
+    const call = new Call(kernel, record, parent, options)
+    kernel.admit(call, input, trusted)
+    const prepared = admitInput(call, input)
     if (!(prepared instanceof Promise)) {
-      running.start(prepared)
-      this.#running = running
+      this.#running = new RunningStream(call, prepared)
       return undefined
     }
     return prepared.then((ready) => {
       // Left while its input was being checked: the handler is not called for nobody.
-      if (this.#isOver) return
-      running.start(ready)
-      this.#running = running
+      if (!this.#isOver) this.#running = new RunningStream(call, ready)
     })
   }
 }
@@ -96,33 +93,43 @@ interface Waiting {
 }
 
 /** A subscription whose handler has been called. */
-class RunningStream extends Invocation {
+class RunningStream {
+  readonly #call: Call
   #source: AsyncIterator<unknown> | undefined
   #isDone = false
+  /** Set when the end came from outside and nobody was there to be told. */
+  #untold: CallError | undefined
   /** Those who asked for an item and have none yet; usually one. */
   readonly #waiting = new Set<Waiting>()
 
-  start(input: unknown): void {
-    this.kernel.begin(this)
+  constructor(call: Call, input: unknown) {
+    this.#call = call
+    call.kernel.begin(call)
     try {
-      const handler = this.record.handler as NonNullable<OperationRecord["handler"]>
-      this.#source = iteratorOf(handler(input, new CallContext(this)), this.record.id)
+      const handler = call.record.handler as NonNullable<OperationRecord["handler"]>
+      this.#source = iteratorOf(handler(input, new CallContext(call)), call.record.id)
     } catch (thrown) {
-      throw this.fail(thrown)
+      throw call.fail(thrown)
     }
-    this.watch()
+    call.reject = (error) => this.#endedOutside(error)
+    call.watch()
   }
 
-  take(): Promise<Result> {
-    if (this.#isDone) {
-      return this.ended === undefined || this.#isReported
-        ? Promise.resolve(DONE)
-        : Promise.reject(this.#report(this.ended))
-    }
+  next(): Promise<Result> {
+    if (this.#isDone) return this.#afterEnd()
+    const source = this.#source as AsyncIterator<unknown>
     return new Promise((resolve, reject) => {
       const waiting = { resolve, reject }
       this.#waiting.add(waiting)
-      this.#pull().then(
+      let pulled: Promise<IteratorResult<unknown>>
+      try {
+        pulled = source.next()
+        if (!(pulled instanceof Promise)) pulled = Promise.resolve(pulled)
+      } catch (thrown) {
+        this.#break(waiting, thrown)
+        return
+      }
+      pulled.then(
         (result) => this.#deliver(waiting, result),
         (thrown: unknown) => this.#break(waiting, thrown),
       )
@@ -132,78 +139,64 @@ class RunningStream extends Invocation {
   /** The consumer goes: the handler's `finally` runs, its signal fires, its children stop. */
   async leave(): Promise<void> {
     if (this.#isDone) return
-    const idle = this.#waiting.size === 0
+    const message = `The consumer of "${this.#call.record.id}" left.`
+    const isIdle = this.#waiting.size === 0
     this.#close()
-    for (const { resolve } of this.#waiting) resolve(DONE)
-    this.#waiting.clear()
-    this.#isReported = true
-    this.refuse("ABORTED", `The consumer of "${this.record.id}" left.`)
-    this.stopWork("ABORTED", `The consumer of "${this.record.id}" left.`)
+    this.#call.refuse("ABORTED", message)
+    this.#call.stopWork("ABORTED", message)
     const returned = this.#stopSource()
     // A generator that is busy returns only when it next yields, which may be never.
-    if (idle) await returned
+    if (isIdle) await returned
     else returned.catch(() => undefined)
   }
 
-  #isReported = false
-
-  protected override defaultDeadline(): number {
-    return Number.POSITIVE_INFINITY
-  }
-
-  protected override settleEnded(error: CallError): void {
-    if (this.#isDone) return
-    this.#isDone = true
+  /** A deadline, a signal, a parent or `close` ended it. */
+  #endedOutside(error: CallError): void {
     // Nobody waits: the next one who asks hears of it.
-    if (this.#waiting.size > 0) this.#isReported = true
+    if (this.#waiting.size === 0) this.#untold = error
     for (const { reject } of this.#waiting) reject(error)
     this.#waiting.clear()
+    this.#close()
     this.#stopSource().catch(() => undefined)
   }
 
-  async #pull(): Promise<IteratorResult<unknown>> {
-    return await (this.#source as AsyncIterator<unknown>).next()
+  #afterEnd(): Promise<Result> {
+    const error = this.#untold
+    this.#untold = undefined
+    return error === undefined ? Promise.resolve(DONE) : Promise.reject(error)
   }
 
   #deliver(waiting: Waiting, result: IteratorResult<unknown>): void {
-    if (!this.#waiting.delete(waiting)) return
-    if (typeof result !== "object" || result === null) {
-      this.#break(waiting, new TypeError("The handler's iterator gave something that is no result."))
-      return
-    }
-    if (result.done === true) {
-      this.#close()
-      waiting.resolve(DONE)
-      for (const { resolve } of this.#waiting) resolve(DONE)
-      this.#waiting.clear()
-      return
-    }
+    if (!this.#waiting.has(waiting)) return
     try {
-      waiting.resolve({ done: false, value: this.kernel.process(this.record, result.value) })
+      if (typeof result !== "object" || result === null) {
+        throw new TypeError("The handler's iterator gave something that is no result.")
+      }
+      if (result.done === true) {
+        this.#close()
+        return
+      }
+      const value = this.#call.kernel.process(this.#call.record, result.value)
+      this.#waiting.delete(waiting)
+      waiting.resolve({ done: false, value })
     } catch (thrown) {
-      this.#waiting.add(waiting)
       this.#break(waiting, thrown)
       this.#stopSource().catch(() => undefined)
     }
   }
 
   #break(waiting: Waiting, thrown: unknown): void {
-    this.#waiting.delete(waiting)
-    if (this.#isDone) return
+    if (!this.#waiting.delete(waiting)) return
+    waiting.reject(this.#call.fail(thrown))
     this.#close()
-    waiting.reject(this.fail(thrown))
-    for (const { resolve } of this.#waiting) resolve(DONE)
-    this.#waiting.clear()
   }
 
+  /** No more items: whoever still waits hears of the end. */
   #close(): void {
     this.#isDone = true
-    this.unwatch()
-  }
-
-  #report(error: CallError): CallError {
-    this.#isReported = true
-    return error
+    this.#call.unwatch()
+    for (const { resolve } of this.#waiting) resolve(DONE)
+    this.#waiting.clear()
   }
 
   async #stopSource(): Promise<void> {

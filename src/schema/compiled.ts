@@ -138,6 +138,20 @@ export class Compiled implements CompiledSchema {
     return this.isOpen ? [] : this.validator.errors(value, max)
   }
 
+  /**
+   * One function that tells of a value whether it can be handed on as it is: it fits, and there is
+   * nothing to strip or fill. It may throw where the value cannot be read, and may say no when unsure.
+   */
+  passes(kind: NormalizerKind | "off"): (value: unknown) => boolean {
+    if (this.isOpen) return () => true
+    const test = this.validator.test()
+    if (kind === "off") return test
+    const normalizer = this.normalizer(kind)
+    if (normalizer.isNoop) return test
+    const probe = normalizer.probe()
+    return probe === null ? () => false : (value) => test(value) && probe(value)
+  }
+
   /** What brings data to this schema, in one of three ways. */
   normalizer(kind: NormalizerKind): Normalizer {
     this.#normalizers ??= {}

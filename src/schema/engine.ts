@@ -9,9 +9,14 @@ import { Links, type SchemaNode } from "./refs.ts"
 
 export type { SchemaIssue } from "./issues.ts"
 
-/** A compiled schema. Neither function throws, whatever the value. */
+/** A compiled schema. `check` and `errors` never throw, whatever the value. */
 export interface SchemaValidator {
   check(value: unknown): boolean
+  /**
+   * The compiled function itself, compiled now if need be. Unlike `check` it may throw, on data that
+   * is too deep or cannot be read: for callers that guard a whole path at once.
+   */
+  test(): (value: unknown) => boolean
   /** Why a value does not match; empty exactly when `check` says it does. At most `max` (100) issues. */
   errors(value: unknown, max?: number): SchemaIssue[]
 }
@@ -34,6 +39,7 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
   let links: Links | undefined
   let test: Test | undefined
   return {
+    test: () => (test ??= compile(schema, formats)),
     check(value) {
       const run = (test ??= compile(schema, formats))
       // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: no match, and nobody's crash.
@@ -66,8 +72,10 @@ function compile(schema: JsonSchema, formats: boolean): Test {
   const stateless: Test = (value) => Check(prepared.context, root, value)
   if (!Environment.CanEvaluate()) return stateless
   try {
-    const compiled = Build(prepared.context, root).Evaluate()
-    return (value) => compiled.Check(value)
+    const evaluated = Build(prepared.context, root).Evaluate()
+    // The generated function without the object around it: one call less where every call counts.
+    const { check } = evaluated as unknown as { check?: unknown }
+    return typeof check === "function" ? (check as Test) : (value) => evaluated.Check(value)
   } catch {
     // A schema too deep for the recursion of the code generator, or code too large for the host.
     return stateless

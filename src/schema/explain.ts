@@ -318,7 +318,9 @@ class Explainer {
     const schema = at.schema["unevaluatedProperties"] as SchemaNode | undefined
     if (schema === undefined) return
     for (const key of Object.keys(value)) {
-      if (at.marks?.keys.has(key) !== true) at.rest("unevaluatedProperties", schema, value[key], key)
+      if (value[key] === undefined) continue
+      if (at.marks?.keys.has(key) !== true)
+        at.rest("unevaluatedProperties", schema, value[key], key)
       at.marks?.keys.add(key)
     }
   }

@@ -47,6 +47,7 @@ class Preparation {
   readonly #links: Links
   readonly #formats: boolean
   readonly #native: boolean
+  readonly #marking: boolean
   readonly #copies = new Map<object, Record<string, unknown>>()
   readonly #keys = new Map<SchemaNode, string>()
   readonly #pending: SchemaNode[] = []
@@ -55,6 +56,7 @@ class Preparation {
     this.#links = links
     this.#formats = formats
     this.#native = native
+    this.#marking = links.usesUnevaluated
   }
 
   prepare(root: SchemaNode): Prepared {
@@ -88,7 +90,11 @@ class Preparation {
     moveDeceptive(copy)
     const refinements = [...ownRefinements(node), ...this.#presence(node), ...takeBigints(copy)]
     if (refinements.length > 0) Object.defineProperty(copy, "~refine", { value: refinements })
-    if ("unevaluatedProperties" in copy && !excludesArrays(copy)) exemptArrays(copy)
+    if (this.#marking) isolateAll(copy)
+    if ("unevaluatedProperties" in copy) {
+      exemptUndefined(copy)
+      if (!excludesArrays(copy)) exemptArrays(copy)
+    }
     return copy
   }
 
@@ -201,6 +207,43 @@ const ADDRESS: ReadonlySet<string> = new Set([
 
 function excludesArrays({ type }: Record<string, unknown>): boolean {
   return type !== undefined && !(Array.isArray(type) ? type : [type]).includes("array")
+}
+
+/** Keywords whose schema looks at a part of the value, but tells TypeBox what it saw as if at the whole. */
+const LEAKING = ["contains", "unevaluatedItems", "unevaluatedProperties"] as const
+
+/**
+ * For `unevaluated*`, says the same in a way that passes on only what counts: nothing that was seen of a part,
+ * and nothing that a schema saw which then did not match. TypeBox keeps that apart in unions only.
+ */
+function isolateAll(copy: Record<string, unknown>): void {
+  for (const keyword of LEAKING) {
+    const schema = copy[keyword]
+    if (isPlainRecord(schema) && looksFurther(schema)) copy[keyword] = { not: { not: schema } }
+  }
+  if ("not" in copy) copy["not"] = { anyOf: [copy["not"]] }
+  if (!("if" in copy)) return
+  const { if: condition, then: consequence = true, else: alternative = true } = copy
+  for (const keyword of ["if", "then", "else"]) delete copy[keyword]
+  const either = [
+    { allOf: [condition, consequence] },
+    { allOf: [{ not: { anyOf: [condition] } }, alternative] },
+  ]
+  copy["allOf"] = [...((copy["allOf"] as unknown[] | undefined) ?? []), { anyOf: either }]
+}
+
+function looksFurther(schema: Record<string, unknown>): boolean {
+  return Object.keys(schema).some(
+    (key) => key === "$ref" || key === "$dynamicRef" || keywordShape(key) !== "data",
+  )
+}
+
+/** An optional property that holds `undefined` is absent; TypeBox forgets that it was declared. */
+function exemptUndefined(copy: Record<string, unknown>): void {
+  const { unevaluatedProperties } = copy
+  const absent = { type: "undefined" }
+  copy["unevaluatedProperties"] =
+    unevaluatedProperties === false ? absent : { anyOf: [absent, unevaluatedProperties] }
 }
 
 /** TypeBox takes the indices of an array for properties; `unevaluatedProperties` says nothing about arrays. */

@@ -47,8 +47,8 @@ const DATA_KEYWORDS: ReadonlySet<string> = new Set([
 
 /** The resources, anchors and references of one self-contained schema. */
 export class SchemaIndex {
-  readonly resources = new Map<string, Resource>()
-  readonly resourceOf = new Map<object, Resource>()
+  readonly resources: Map<string, Resource> = new Map()
+  readonly resourceOf: Map<object, Resource> = new Map()
   readonly sites: RefSite[] = []
 
   /** Adds a tree of schemas. Without a parent, or with an `$id`, it is a resource of its own. */
@@ -138,7 +138,7 @@ export class SchemaIndex {
 
 /** The references of an admitted schema, each with the schema it leads to. */
 export class Links {
-  readonly index = new SchemaIndex()
+  readonly index: SchemaIndex = new SchemaIndex()
   readonly #targets = new Map<string, Map<object, SchemaNode>>()
 
   constructor(root: SchemaNode) {

@@ -124,18 +124,15 @@ class Automaton {
       [...(this.#next[position] as Set<number>)].filter((target) => component[target] === id)
     const steps = new Map(positions.map((position) => [position, inside(position)]))
     const size = this.#sets.length
-    const forward = new Map<number, number[]>()
     const backward = new Map<number, number[]>()
     const queue = positions.map((position) => position * size + position)
     const seen = new Set(queue)
     for (let pair = queue.pop(); pair !== undefined; pair = queue.pop()) {
-      const targets: number[] = []
       for (const left of steps.get(Math.floor(pair / size)) as number[]) {
         for (const right of steps.get(pair % size) as number[]) {
           this.#spend(1)
           if (!overlaps(this.#sets[left] as CharSet, this.#sets[right] as CharSet)) continue
           const target = left * size + right
-          targets.push(target)
           const sources = backward.get(target)
           if (sources === undefined) backward.set(target, [pair])
           else sources.push(pair)
@@ -144,20 +141,13 @@ class Automaton {
           queue.push(target)
         }
       }
-      forward.set(pair, targets)
     }
-    // All pairs in `seen` come from the diagonal; is there one off it that leads back to it?
-    const back = positions.map((position) => position * size + position)
-    const reached = new Set(back)
-    for (let pair = back.pop(); pair !== undefined; pair = back.pop()) {
-      for (const source of backward.get(pair) ?? []) {
-        if (Math.floor(source / size) !== source % size) return true
-        if (reached.has(source)) continue
-        reached.add(source)
-        back.push(source)
-      }
-    }
-    return false
+    // Every pair comes from the diagonal. One off it leads back if a step does: the diagonal is one circle.
+    return positions.some((position) =>
+      (backward.get(position * size + position) ?? []).some(
+        (source) => Math.floor(source / size) !== source % size,
+      ),
+    )
   }
 
   /** Strongly connected components (Tarjan, with its stack written out: patterns can be long). */

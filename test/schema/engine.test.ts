@@ -189,6 +189,56 @@ describe("names that every object inherits", () => {
   })
 })
 
+describe("unevaluated properties and items", () => {
+  test.each<[string, object, unknown[], unknown[]]>([
+    ["say nothing about arrays", { unevaluatedProperties: false }, [[1], {}, 1], [{ a: 1 }]],
+    [
+      "do not count a declared property that holds undefined",
+      { properties: { a: true }, unevaluatedProperties: false },
+      [{ a: undefined }],
+      [{ a: undefined, b: 1 }],
+    ],
+    [
+      "do not count what items of an item were seen by",
+      { unevaluatedItems: { additionalProperties: false, $ref: "#" } },
+      [[[0, 1], {}]],
+      [[[0, 1], { a: 1 }]],
+    ],
+    [
+      "do not count what a failed condition saw",
+      { if: { additionalProperties: true, not: {} }, unevaluatedProperties: false },
+      [{}],
+      [{ a: 1 }],
+    ],
+    [
+      "count what a condition and its consequence saw",
+      {
+        if: { properties: { a: { const: 1 } }, required: ["a"] },
+        then: { properties: { b: true } },
+        else: { properties: { c: true } },
+        allOf: [true],
+        unevaluatedProperties: false,
+      },
+      [{ a: 1, b: 1 }, { c: 1 }],
+      [{ a: 1, c: 1 }, { b: 1 }, { a: 2 }],
+    ],
+    [
+      "may have a schema",
+      {
+        type: ["object", "array"],
+        contains: { $ref: "#/$defs/n" },
+        unevaluatedItems: { type: "string" },
+        $defs: { n: { type: "number" } },
+      },
+      [[1, "a"]],
+      [[1, null], ["a"]],
+    ],
+  ])("%s", (_, schema, good, bad) => {
+    for (const value of good) expect(agree(compile(schema), value)).toBe(true)
+    for (const value of bad) expect(agree(compile(schema), value)).toBe(false)
+  })
+})
+
 describe("without code generation", () => {
   const before = Settings.Get().useAcceleration
   afterEach(() => Settings.Set({ useAcceleration: before }))

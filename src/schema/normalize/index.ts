@@ -36,6 +36,8 @@ export interface Normalizer {
    * False also when that cannot be told cheaply. Says nothing of values that are not valid.
    */
   isClean(value: unknown): boolean
+  /** What `isClean` asks, without the guard around it: it may throw. `null` where there is none. */
+  probe(): Probe | null
   /** Whether `isClean` can ever say yes. */
   readonly hasProbe: boolean
   /** Whether no valid value can ever need anything. */
@@ -81,11 +83,11 @@ class SchemaNormalizer implements Normalizer {
   }
 
   get hasProbe(): boolean {
-    return this.isNoop || this.#findProbe() !== null
+    return this.isNoop || this.probe() !== null
   }
 
   isClean(value: unknown): boolean {
-    const probe = this.#probe === undefined ? this.#findProbe() : this.#probe
+    const probe = this.#probe === undefined ? this.probe() : this.#probe
     if (probe === null) return false
     try {
       return probe(value)
@@ -93,6 +95,20 @@ class SchemaNormalizer implements Normalizer {
       // Out of stack, a getter that throws, a check that cannot be compiled: most likely it stays as it is.
       return Object.is(this.normalize(value).value, value)
     }
+  }
+
+  probe(): Probe | null {
+    if (this.#probe !== undefined) return this.#probe
+    if (this.isNoop) this.#probe = () => true
+    else {
+      const inner = compileProbe(this.#plan) ?? null
+      const slot = inner === null ? null : this.#findDefault()
+      this.#probe =
+        inner === null || slot === null
+          ? inner
+          : (value) => (value === undefined ? !slot.isUsable : inner(value))
+    }
+    return this.#probe
   }
 
   normalize(value: unknown): ReturnType<Normalizer["normalize"]> {
@@ -132,17 +148,4 @@ class SchemaNormalizer implements Normalizer {
     return this.#default
   }
 
-  #findProbe(): Probe | null {
-    if (this.#probe !== undefined) return this.#probe
-    if (this.isNoop) this.#probe = () => true
-    else {
-      const inner = compileProbe(this.#plan) ?? null
-      const slot = inner === null ? null : this.#findDefault()
-      this.#probe =
-        inner === null || slot === null
-          ? inner
-          : (value) => (value === undefined ? !slot.isUsable : inner(value))
-    }
-    return this.#probe
-  }
 }

@@ -1,0 +1,68 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { describe, expect, test } from "vitest"
+import * as core from "../src/index.ts"
+import * as node from "../src/node/index.ts"
+import { sourceEntries } from "./support/manifest.ts"
+
+describe("the README", () => {
+  test("shows a program of at most 20 lines", () => {
+    expect(read("examples/readme.ts").trimEnd().split("\n").length).toBeLessThanOrEqual(20)
+  })
+
+  test.each([...sourceEntries.keys()])("lists the entry %s", (entry) => {
+    expect(read("README.md")).toContain(`\`${entry.replace(/^\./, "@alkdev/operations")}\``)
+  })
+})
+
+describe("the API page", () => {
+  test.each([...Object.keys(core), ...Object.keys(node)])("names %s", (name) => {
+    expect(read("docs/api.md")).toMatch(new RegExp(`\`${name}[\`({]`))
+  })
+
+  test("names every exported type", () => {
+    const page = read("docs/api.md")
+    const missing = exportedTypes("src/index.ts").filter((name) => !page.includes(`\`${name}\``))
+
+    expect(missing).toEqual([])
+  })
+})
+
+describe("the pages", () => {
+  const guides = readdirSync(new URL("../docs/guides/", import.meta.url))
+
+  test.each(guides)("the guide %s opens with code that runs", (guide) => {
+    const [title, blank, fence] = read(`docs/guides/${guide}`).split("\n")
+
+    expect([title, blank, fence]).toEqual([
+      expect.stringMatching(/^# /),
+      "",
+      expect.stringMatching(/^```ts file=examples\//),
+    ])
+  })
+
+  test.each(guides)(
+    "the guide %s shows what its program prints, and the index lists it",
+    (guide) => {
+      expect(read(`docs/guides/${guide}`)).toMatch(/^```text out=examples\//m)
+      expect(read("docs/README.md")).toContain(`(guides/${guide})`)
+    },
+  )
+
+  test("every decision is listed", () => {
+    const decisions = readdirSync(new URL("../docs/architecture/decisions/", import.meta.url))
+    const page = read("docs/architecture/README.md")
+
+    expect(decisions.filter((file) => !page.includes(`(decisions/${file})`))).toEqual([])
+  })
+})
+
+/** The names in the `export type { … }` lists of a barrel. */
+function exportedTypes(file: string): string[] {
+  return [...read(file).matchAll(/^export type \{([^}]*)\}/gm)].flatMap(([, names = ""]) =>
+    names.split(",").flatMap((name) => name.trim() || []),
+  )
+}
+
+function read(file: string): string {
+  return readFileSync(new URL(`../${file}`, import.meta.url), "utf8")
+}
