@@ -11,7 +11,7 @@ import type { AccessControl, Identity } from "./types.ts"
  */
 export function checkAccess(
   accessControl: AccessControl,
-  identity?: Identity | undefined,
+  identity?: Identity,
   input?: unknown,
 ): boolean {
   return allows(requirementOf(accessControl), identity, input)

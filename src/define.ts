@@ -13,10 +13,14 @@ import type {
 } from "./types.ts"
 
 /** The handler that fits a type and its schemas. */
-export type HandlerOf<TType, TInput, TOutput, TContext = OperationContext> =
-  TType extends "subscription"
-    ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
-    : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
+export type HandlerOf<
+  TType,
+  TInput,
+  TOutput,
+  TContext = OperationContext,
+> = TType extends "subscription"
+  ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
+  : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
 
 /** An operation whose types are known. */
 export interface Operation<
@@ -29,7 +33,10 @@ export interface Operation<
   TContext = OperationContext,
 >
   extends
-    Omit<OperationSpec, "namespace" | "name" | "type" | "inputSchema" | "outputSchema" | "errorSchemas">,
+    Omit<
+      OperationSpec,
+      "namespace" | "name" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
+    >,
     OperationPolicy {
   readonly namespace: TNamespace
   readonly name: TName
@@ -68,10 +75,9 @@ export function defineOperation<
   const TOutput extends TSchema,
   const TErrors extends readonly ErrorDefinition[] = readonly [],
 >(
-  definition: Omit<
-    Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>,
-    "version"
-  > & { readonly version?: string | undefined },
+  definition: Omit<Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>, "version"> & {
+    readonly version?: string | undefined
+  },
 ): Operation<TNamespace, TName, TType, TInput, TOutput, TErrors> {
   if (typeof definition !== "object" || definition === null) {
     throw new TypeError(

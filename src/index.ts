@@ -101,12 +101,7 @@ export type { CallErrorJSON, CallErrorOptions, ErrorCodeInfo } from "./errors.ts
 export { mapError } from "./map-error.ts"
 export type { ErrorStamp } from "./map-error.ts"
 
-export {
-  assertIsSchema,
-  collectErrors,
-  formatValueErrors,
-  validateOrThrow,
-} from "./validation.ts"
+export { assertIsSchema, collectErrors, formatValueErrors, validateOrThrow } from "./validation.ts"
 export type { ValueError } from "./validation.ts"
 export { compileSchema } from "./schema/compiled.ts"
 export type { CompiledSchema } from "./schema/compiled.ts"

@@ -50,13 +50,17 @@ export interface DefinitionLike {
 }
 
 /** The errors an operation declares, as typed `CallError`s. */
-export type ErrorsOf<TDefinition extends DefinitionLike> = TDefinition["errorSchemas"] extends infer TErrors
-  ? TErrors extends readonly unknown[]
-    ? ErrorOf<TErrors[number]>
+export type ErrorsOf<TDefinition extends DefinitionLike> =
+  TDefinition["errorSchemas"] extends infer TErrors
+    ? TErrors extends readonly unknown[]
+      ? ErrorOf<TErrors[number]>
+      : never
     : never
-  : never
 
-type ErrorOf<TError> = TError extends { readonly code: infer TCode extends string; readonly schema: infer TSchemaLike }
+type ErrorOf<TError> = TError extends {
+  readonly code: infer TCode extends string
+  readonly schema: infer TSchemaLike
+}
   ? CallError<TCode, OutputOf<TSchemaLike>>
   : never
 
@@ -141,11 +145,13 @@ export interface EnvelopeStream<TOutput = unknown>
 type NamespaceOf<TId> = TId extends `${infer TNamespace}.${string}` ? TNamespace : never
 
 type EnvNamespace<TOperations, TNamespace extends string> = {
-  readonly [TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}`
-    ? TypeFor<TOperations, TId> extends "subscription"
-      ? never
-      : TName
-    : never]: (
+  readonly [
+    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}`
+      ? TypeFor<TOperations, TId> extends "subscription"
+        ? never
+        : TName
+      : never
+  ]: (
     ...args: ArgumentsFor<TOperations, TId, NestedCallOptions>
   ) => Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
 }

@@ -17,7 +17,7 @@ export interface ErrorStamp {
  */
 export function mapError(
   thrown: unknown,
-  errorSchemas?: readonly ErrorDefinition[] | undefined,
+  errorSchemas?: readonly ErrorDefinition[],
   stamp: ErrorStamp = {},
 ): CallError {
   if (isCallError(thrown)) return thrown
@@ -72,9 +72,7 @@ function read(thrown: unknown, key: string): unknown {
 /** Also errors of another realm, which `instanceof` does not see. */
 function isError(thrown: unknown): boolean {
   try {
-    return (
-      thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]"
-    )
+    return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]"
   } catch {
     return false
   }

@@ -69,10 +69,11 @@ export interface AnyRegistry {
 export type RegisteredOperation = OperationSpec & { readonly handler?: AnyHandler }
 
 // An operation whose id is only a `string` to the compiler adds nothing it could check.
-type With<TOperations, TDefinition extends DefinitionLike> =
-  string extends TDefinition["namespace" | "name"]
-    ? TOperations
-    : TOperations & { [TId in IdOf<TDefinition>]: ShapeOf<TDefinition> }
+type With<TOperations, TDefinition extends DefinitionLike> = string extends TDefinition[
+  | "namespace"
+  | "name"]
+  ? TOperations
+  : TOperations & { [TId in IdOf<TDefinition>]: ShapeOf<TDefinition> }
 
 /**
  * Holds operations and runs them. Whoever calls, there is one path: access, input, handler, result.
@@ -260,7 +261,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     allowedNamespaces: ReadonlySet<string> | undefined,
   ): OperationEnv<TOperations> {
     const call = (id: string, input?: unknown, options?: CallOptions): Promise<ResponseEnvelope> =>
-      this.#kernel.callFrom(context as CallOptions | undefined, id, input, options)
+      this.#kernel.callFrom(context, id, input, options)
     return createEnv(this.#kernel, call as OperationCall<never>, allowedNamespaces)
   }
 }
@@ -270,8 +271,9 @@ export function createRegistry<const TDefinitions extends readonly AnyOperation[
   operations: TDefinitions,
   options?: RegistryOptions,
 ): OperationRegistry<ShapesOf<TDefinitions>> {
-  const registry = new OperationRegistry<Record<never, never>>(options)
-  return registry.registerAll(operations) as unknown as OperationRegistry<ShapesOf<TDefinitions>>
+  const registry = new OperationRegistry<ShapesOf<TDefinitions>>(options)
+  registry.registerAll(operations)
+  return registry
 }
 
 export type { OperationInit, RegistryChange, RegistryOptions, SearchOptions, SearchResult }

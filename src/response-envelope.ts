@@ -165,9 +165,13 @@ export function unwrapOrThrow<TData>(envelope: ResponseEnvelope<TData>): TData {
     const text = meta.content
       .flatMap((block) => (block?.type === "text" ? [block.text] : []))
       .join("\n")
-    throw new CallError("EXECUTION_ERROR", text || "The MCP tool reported an error without a text.", {
-      details: { content: meta.content },
-    })
+    throw new CallError(
+      "EXECUTION_ERROR",
+      text || "The MCP tool reported an error without a text.",
+      {
+        details: { content: meta.content },
+      },
+    )
   }
   return envelope.data
 }

@@ -107,7 +107,7 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   readonly call: OperationCall<TOperations>
   /** Reads another operation's stream as a child of this call. */
   readonly subscribe: OperationStream<TOperations>
-  progress(value: ProgressUpdate): void
+  readonly progress: (value: ProgressUpdate) => void
 }
 
 /** What a caller may say about a call. A handler passes its own context to make a nested call. */
@@ -135,10 +135,7 @@ export type SubscriptionHandler<
   TInput = unknown,
   TOutput = unknown,
   TContext = OperationContext,
-> = (
-  input: TInput,
-  context: TContext,
-) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
+> = (input: TInput, context: TContext) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
 
 /** How results that do not match their schema exactly are treated. */
 export type NormalizeMode = "strip" | "keep" | "off"
@@ -167,8 +164,10 @@ export interface IOperationDefinition<TInput = unknown, TOutput = unknown>
 }
 
 type OperationResult<TOutput> =
-  | ReturnType<OperationHandler<never, TOutput>>
-  | ReturnType<SubscriptionHandler<never, TOutput>>
+  | TOutput
+  | ResponseEnvelope<TOutput>
+  | Promise<TOutput | ResponseEnvelope<TOutput>>
+  | AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
 
 /**
  * Operations known to the whole program, by id. Empty here: generated declarations, or your own,

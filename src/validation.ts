@@ -1,4 +1,5 @@
-import { CallError, refusal } from "./errors.ts"
+import type { CallError } from "./errors.ts"
+import { refusal } from "./errors.ts"
 import type { OutputOf } from "./infer.ts"
 import { reading } from "./internal/read.ts"
 import { admitSchema } from "./schema/admit.ts"
@@ -54,7 +55,8 @@ export function assertIsSchema(schema: unknown, context = "schema"): void {
   } catch (cause) {
     throw new TypeError(`${context} is not a schema: ${(cause as Error).message}`, { cause })
   }
-  if (faults.length > 0) throw new TypeError(`${context} is not a sound schema: ${sentence(faults)}.`)
+  if (faults.length > 0)
+    throw new TypeError(`${context} is not a sound schema: ${sentence(faults)}.`)
 }
 
 /** The `CallError` for a value with faults. */

@@ -46,7 +46,10 @@ export function decodeEnvelope(wire: unknown): ResponseEnvelope {
     ...(typeof wire === "object" ? (wire as WireEnvelope) : undefined),
   }))
   if (!isResponseEnvelope(rest)) {
-    throw new CallError("VALIDATION_ERROR", "What arrived is not an envelope: it needs data and meta.")
+    throw new CallError(
+      "VALIDATION_ERROR",
+      "What arrived is not an envelope: it needs data and meta.",
+    )
   }
   let { data } = rest
   if (binary !== undefined) {
@@ -111,9 +114,7 @@ function encodeObject(
     if (item !== value[key]) (changed ??= []).push([key, item])
   }
   // `fromEntries` defines properties, so that a key named `__proto__` stays a key.
-  return changed === undefined
-    ? value
-    : Object.fromEntries([...Object.entries(value), ...changed])
+  return changed === undefined ? value : Object.fromEntries([...Object.entries(value), ...changed])
 }
 
 function replace(data: unknown, path: string, kind: unknown): unknown {
@@ -142,8 +143,9 @@ function own(parent: unknown, key: string, path: string): unknown {
 
 function decodeBytes(value: unknown, path: string, kind: unknown): Uint8Array | ArrayBuffer {
   const bytes = typeof value === "string" ? fromBase64(value) : undefined
-  if (bytes === undefined || (kind !== "Uint8Array" && kind !== "ArrayBuffer")) throw badBinary(path)
-  return kind === "ArrayBuffer" ? (bytes.buffer as ArrayBuffer) : bytes
+  if (bytes === undefined || (kind !== "Uint8Array" && kind !== "ArrayBuffer"))
+    throw badBinary(path)
+  return kind === "ArrayBuffer" ? bytes.buffer : bytes
 }
 
 function noJson(path: string, what: string): CallError {

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { checkAccess, enforceAccess, isCallError } from "../src/index.ts"
 import type { AccessControl, Identity } from "../src/index.ts"
-import { operation, quietRegistry, rejection } from "./support/operations.ts"
+import { operation, quietRegistry, rejection, thrown } from "./support/operations.ts"
 
 const admin: Identity = { id: "ada", scopes: ["admin", "read"] }
 
@@ -28,11 +28,25 @@ describe("checkAccess", () => {
 
   test.each([
     ["a string of scopes", { id: "x", scopes: "admin" }],
-    ["an object with a fake includes", { id: "x", scopes: { includes: () => true, length: 1, 0: "admin" } }],
-    ["an array whose includes lies", { id: "x", scopes: Object.assign([], { includes: () => true, some: () => true }) }],
+    [
+      "an object with a fake includes",
+      { id: "x", scopes: { includes: () => true, length: 1, 0: "admin" } },
+    ],
+    [
+      "an array whose includes lies",
+      { id: "x", scopes: Object.assign([], { includes: () => true, some: () => true }) },
+    ],
     ["scopes from the prototype", Object.create({ id: "x", scopes: ["admin"] })],
     ["scopes behind __proto__", JSON.parse(`{"id":"x","__proto__":{"scopes":["admin"]}}`)],
-    ["scopes behind a getter", { id: "x", get scopes() { return ["admin"] } }],
+    [
+      "scopes behind a getter",
+      {
+        id: "x",
+        get scopes() {
+          return ["admin"]
+        },
+      },
+    ],
     ["a nested array", { id: "x", scopes: [["admin"]] }],
     ["a String object", { id: "x", scopes: [new String("admin")] }],
     ["a string", "admin"],
@@ -41,11 +55,17 @@ describe("checkAccess", () => {
     ["null", null],
   ])("grants nothing to %s", (_what, identity) => {
     expect(checkAccess({ requiredScopes: ["admin"] }, identity as never)).toBe(false)
-    expect(checkAccess({ requiredScopes: [], requiredScopesAny: ["admin"] }, identity as never)).toBe(false)
+    expect(
+      checkAccess({ requiredScopes: [], requiredScopesAny: ["admin"] }, identity as never),
+    ).toBe(false)
   })
 
   test("wants an entry for the resource type with the action", () => {
-    const access: AccessControl = { requiredScopes: [], resourceType: "project", resourceAction: "write" }
+    const access: AccessControl = {
+      requiredScopes: [],
+      resourceType: "project",
+      resourceAction: "write",
+    }
     const holder = (resources: unknown): never => ({ id: "x", scopes: [], resources }) as never
     expect(checkAccess(access, holder({ "project:1": ["read", "write"] }))).toBe(true)
     expect(checkAccess(access, holder({ "project:1": ["read"] }))).toBe(false)
@@ -82,19 +102,31 @@ describe("checkAccess", () => {
   })
 
   test("never reads requirements that make no sense as open", () => {
-    expect(checkAccess({ requiredScopes: [], resourceAction: "x" } as never, admin)).toBe(false)
+    expect(checkAccess({ requiredScopes: [], resourceAction: "x" }, admin)).toBe(false)
     expect(checkAccess({ requiredScopes: [], resourceType: "p" }, admin)).toBe(false)
     expect(
-      checkAccess({ requiredScopes: [], resourceType: "p" }, { id: "x", scopes: [], resources: { "p:1": ["any"] } }),
+      checkAccess(
+        { requiredScopes: [], resourceType: "p" },
+        { id: "x", scopes: [], resources: { "p:1": ["any"] } },
+      ),
     ).toBe(true)
     const broken: AccessControl = { requiredScopes: [], resourceType: "p", resourceIdPath: "id" }
-    expect(checkAccess(broken, { id: "x", scopes: [], resources: { "p:1": ["a"] } }, { id: "1" })).toBe(false)
-    for (const nonsense of [undefined, null, 1, {}, { requiredScopes: "admin" }, { requiredScopes: [1] }]) {
+    expect(
+      checkAccess(broken, { id: "x", scopes: [], resources: { "p:1": ["a"] } }, { id: "1" }),
+    ).toBe(false)
+    for (const nonsense of [
+      undefined,
+      null,
+      1,
+      {},
+      { requiredScopes: "admin" },
+      { requiredScopes: [1] },
+    ]) {
       expect(() => checkAccess(nonsense as never, admin)).toThrow(TypeError)
     }
-    expect(() => checkAccess({ requiredScopes: [], requiredScopesAny: "x" } as never, admin)).toThrow(
-      "requiredScopesAny must be an array of strings",
-    )
+    expect(() =>
+      checkAccess({ requiredScopes: [], requiredScopesAny: "x" } as never, admin),
+    ).toThrow("requiredScopesAny must be an array of strings")
   })
 
   test("is monotone: taking a scope away never grants", () => {
@@ -119,31 +151,37 @@ describe("checkAccess", () => {
 
 describe("enforceAccess", () => {
   test("throws ACCESS_DENIED that says what is needed", () => {
-    try {
+    const error = thrown(() => {
       enforceAccess({ requiredScopes: ["a", "b"] }, undefined, "task.create")
-      expect.unreachable()
-    } catch (error) {
-      expect(isCallError(error, "ACCESS_DENIED")).toBe(true)
-      expect((error as Error).message).toBe(
-        `Access to "task.create" is denied: an identity is required. It needs the scopes "a", "b".`,
-      )
-      expect(error).toMatchObject({
-        operationId: "task.create",
-        details: { operationId: "task.create", requiredScopes: ["a", "b"] },
-      })
-    }
+    })
+    expect(isCallError(error, "ACCESS_DENIED")).toBe(true)
+    expect(error).toMatchObject({
+      message: `Access to "task.create" is denied: an identity is required. It needs the scopes "a", "b".`,
+      operationId: "task.create",
+      details: { operationId: "task.create", requiredScopes: ["a", "b"] },
+    })
     expect(() =>
       enforceAccess(
-        { requiredScopes: [], requiredScopesAny: ["x", "y"], resourceType: "p", resourceAction: "w", resourceIdPath: "/id" },
+        {
+          requiredScopes: [],
+          requiredScopesAny: ["x", "y"],
+          resourceType: "p",
+          resourceAction: "w",
+          resourceIdPath: "/id",
+        },
         admin,
         "a.b",
       ),
-    ).toThrow(`the identity lacks what it requires. It needs one of the scopes "x", "y" and the action "w" on that "p".`)
+    ).toThrow(
+      `the identity lacks what it requires. It needs one of the scopes "x", "y" and the action "w" on that "p".`,
+    )
   })
 
   test("cannot be switched off by a further argument", () => {
     expect(() => enforceAccess({ requiredScopes: ["a"] }, undefined, "a.b", true)).toThrow("denied")
-    expect(() => enforceAccess({ requiredScopes: ["a"] }, undefined, "a.b", { trusted: true })).toThrow("denied")
+    expect(() =>
+      enforceAccess({ requiredScopes: ["a"] }, undefined, "a.b", { trusted: true }),
+    ).toThrow("denied")
   })
 
   test("passes in silence", () => {
@@ -169,10 +207,14 @@ describe("access in a registry", () => {
       }),
     ])
     expect(await rejection(registry.execute("vault.read"))).toMatchObject({ code: "ACCESS_DENIED" })
-    expect(await rejection(registry.subscribe("vault.watch").next())).toMatchObject({ code: "ACCESS_DENIED" })
+    expect(await rejection(registry.subscribe("vault.watch").next())).toMatchObject({
+      code: "ACCESS_DENIED",
+    })
     const identity = { id: "x", scopes: ["vault"] }
     expect((await registry.execute("vault.read", undefined, { identity })).data).toBe("gold")
-    expect((await registry.subscribe("vault.watch", undefined, { identity }).next()).value?.data).toBe("gold")
+    expect(
+      (await registry.subscribe("vault.watch", undefined, { identity }).next()).value?.data,
+    ).toBe("gold")
   })
 
   test("is not switched off by anything in an input or a context", async () => {
@@ -184,7 +226,9 @@ describe("access in a registry", () => {
       Object.assign(Object.create({ trusted: true }), { trusted: true }),
       { trusted: true, kernel: registry, composes: ["vault.*"] },
     ]) {
-      expect(await rejection(registry.execute("vault.read", { trusted: true }, context as never))).toMatchObject({
+      expect(
+        await rejection(registry.execute("vault.read", { trusted: true }, context as never)),
+      ).toMatchObject({
         code: "ACCESS_DENIED",
       })
     }
@@ -194,7 +238,9 @@ describe("access in a registry", () => {
     const registry = quietRegistry([
       { ...secret, inputSchema: { type: "object", required: ["pin"] } },
     ])
-    expect(await rejection(registry.execute("vault.read", {}))).toMatchObject({ code: "ACCESS_DENIED" })
+    expect(await rejection(registry.execute("vault.read", {}))).toMatchObject({
+      code: "ACCESS_DENIED",
+    })
   })
 
   test("trusted calls need no identity, and nothing else is lifted", async () => {
@@ -222,8 +268,8 @@ describe("access in a registry", () => {
     const registry = quietRegistry([{ ...secret, accessControl }])
     accessControl.requiredScopes.length = 0
     expect(await rejection(registry.execute("vault.read"))).toMatchObject({ code: "ACCESS_DENIED" })
-    const spec = registry.getSpec("vault.read")
-    expect(() => (spec?.accessControl.requiredScopes as string[]).pop()).toThrow(TypeError)
+    const required = registry.getSpec("vault.read")?.accessControl.requiredScopes
+    expect(Object.isFrozen(required)).toBe(true)
   })
 })
 
@@ -235,8 +281,8 @@ describe("nested calls", () => {
   const outer = (composes?: readonly string[]): ReturnType<typeof operation> =>
     operation("task.close", {
       ...(composes && { composes }),
-      handler: (async (_input: never, context: Context) =>
-        (await context.call("audit.write", {})).data) as never,
+      handler: async (_input: never, context: Context) =>
+        (await context.call("audit.write", {})).data,
     })
   type Context = { call: (id: string, input: unknown) => Promise<{ data: unknown }> }
   const caller = { identity: { id: "eve", scopes: [] } }
@@ -265,12 +311,16 @@ describe("nested calls", () => {
       outer(["task.*", "audit.read", "audit.writer"]),
       operation("task.wrap", {
         composes: ["task.close"],
-        handler: (async (_input: never, context: Context) =>
-          (await context.call("task.close", {})).data) as never,
+        handler: async (_input: never, context: Context) =>
+          (await context.call("task.close", {})).data,
       }),
     ])
-    expect(await rejection(registry.execute("task.close", {}, caller))).toMatchObject({ code: "ACCESS_DENIED" })
-    expect(await rejection(registry.execute("task.wrap", {}, caller))).toMatchObject({ code: "ACCESS_DENIED" })
+    expect(await rejection(registry.execute("task.close", {}, caller))).toMatchObject({
+      code: "ACCESS_DENIED",
+    })
+    expect(await rejection(registry.execute("task.wrap", {}, caller))).toMatchObject({
+      code: "ACCESS_DENIED",
+    })
   })
 
   test("under a trusted call are checked again", async () => {
@@ -287,12 +337,15 @@ describe("nested calls", () => {
     const registry = quietRegistry([
       audit,
       operation("evil.try", {
-        handler: (async (_input: never, context: Context & { identity: never }) => {
+        handler: async (_input: never, context: Context & { identity: never }) => {
           for (const attack of [
-            () => (context as { identity: unknown }).identity = { id: "x", scopes: ["audit"] },
+            () => ((context as { identity: unknown }).identity = { id: "x", scopes: ["audit"] }),
             () => (context.identity as { scopes: string[] }).scopes.push("audit"),
             () => ((context.identity as { scopes: string[] }).scopes = ["audit"]),
-            () => ((context.identity as { resources: Record<string, string[]> }).resources["b:1"] = ["w"]),
+            () =>
+              ((context.identity as { resources: Record<string, string[]> }).resources["b:1"] = [
+                "w",
+              ]),
             () => Object.defineProperty(context.identity, "scopes", { value: ["audit"] }),
           ]) {
             try {
@@ -303,10 +356,10 @@ describe("nested calls", () => {
           }
           Object.defineProperty(context, "identity", { value: { id: "x", scopes: ["audit"] } })
           return (await context.call("audit.write", {})).data
-        }) as never,
+        },
       }),
       operation("evil.copy", {
-        handler: (async (_input: never, context: object) =>
+        handler: async (_input: never, context: object) =>
           (
             await quiet.execute("audit.write", {}, {
               ...context,
@@ -314,14 +367,18 @@ describe("nested calls", () => {
               trusted: true,
               composes: ["audit.*"],
             } as never)
-          ).data) as never,
+          ).data,
         composes: ["audit.*"],
       }),
     ])
     const quiet = registry
-    expect(await rejection(registry.execute("evil.try", {}, { identity }))).toMatchObject({ code: "ACCESS_DENIED" })
+    expect(await rejection(registry.execute("evil.try", {}, { identity }))).toMatchObject({
+      code: "ACCESS_DENIED",
+    })
     expect(attempts).toEqual(["TypeError", "TypeError", "TypeError", "TypeError", "TypeError"])
     expect(identity.scopes).toEqual(["read"])
-    expect(await rejection(registry.execute("evil.copy", {}, { identity }))).toMatchObject({ code: "ACCESS_DENIED" })
+    expect(await rejection(registry.execute("evil.copy", {}, { identity }))).toMatchObject({
+      code: "ACCESS_DENIED",
+    })
   })
 })

@@ -14,28 +14,48 @@ describe("CallError", () => {
   })
 
   test("an operation's own code is not retryable and may have executed, unless it says otherwise", () => {
-    expect(new CallError("OUT_OF_STOCK", "")).toMatchObject({ retryable: false, mayHaveExecuted: true })
+    expect(new CallError("OUT_OF_STOCK", "")).toMatchObject({
+      retryable: false,
+      mayHaveExecuted: true,
+    })
     expect(
-      new CallError("OUT_OF_STOCK", "", { retryable: true, mayHaveExecuted: false, retryAfterMs: 5 }),
+      new CallError("OUT_OF_STOCK", "", {
+        retryable: true,
+        mayHaveExecuted: false,
+        retryAfterMs: 5,
+      }),
     ).toMatchObject({ retryable: true, mayHaveExecuted: false, retryAfterMs: 5 })
   })
 
   test("toJSON has no stack and no cause, and masks what looks like a secret", () => {
-    const error = new CallError("X", "GET https://user:pw@host/ said: Authorization: Bearer abcdefghij", {
-      details: {
-        password: "hunter2",
-        headers: { Authorization: "Bearer abcdefghij", accept: "json" },
-        note: "api_key=12345678 in the URL",
-        jwt: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
-        nested: [new Error("token=abcdef123")],
+    const error = new CallError(
+      "X",
+      "GET https://user:pw@host/ said: Authorization: Bearer abcdefghij",
+      {
+        details: {
+          password: "hunter2",
+          headers: { Authorization: "Bearer abcdefghij", accept: "json" },
+          note: "api_key=12345678 in the URL",
+          jwt: "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl",
+          nested: [new Error("token=abcdef123")],
+        },
+        cause: new Error("cause"),
+        requestId: "r1",
+        operationId: "a.b",
+        retryAfterMs: 10,
       },
-      cause: new Error("cause"),
-      requestId: "r1",
-      operationId: "a.b",
-      retryAfterMs: 10,
-    })
+    )
     const text = JSON.stringify(error)
-    for (const secret of ["hunter2", "abcdefghij", "12345678", "eyJ", "user:pw", "abcdef123", "cause", "stack"]) {
+    for (const secret of [
+      "hunter2",
+      "abcdefghij",
+      "12345678",
+      "eyJ",
+      "user:pw",
+      "abcdef123",
+      "cause",
+      "stack",
+    ]) {
       expect(text).not.toContain(secret)
     }
     expect(JSON.parse(text)).toEqual({
@@ -57,7 +77,12 @@ describe("CallError", () => {
   })
 
   test("toJSON copes with whatever details hold", () => {
-    const circular: Record<string, unknown> = { big: 1n, fn() {}, symbol: Symbol("s"), nan: Number.NaN }
+    const circular: Record<string, unknown> = {
+      big: 1n,
+      fn() {},
+      symbol: Symbol("s"),
+      nan: Number.NaN,
+    }
     circular["self"] = circular
     circular["bytes"] = new Uint8Array(3)
     circular["buffer"] = new ArrayBuffer(2)
@@ -65,7 +90,14 @@ describe("CallError", () => {
     circular["never"] = new Date(Number.NaN)
     circular["list"] = [undefined, null]
     circular["gone"] = undefined
-    circular["hostile"] = new Proxy({}, { ownKeys() { throw new Error("no") } })
+    circular["hostile"] = new Proxy(
+      {},
+      {
+        ownKeys() {
+          throw new Error("no")
+        },
+      },
+    )
     let deep: unknown = "end"
     for (let level = 0; level < 100; level++) deep = { deep }
     circular["deep"] = deep
@@ -86,16 +118,31 @@ describe("CallError", () => {
     expect(JSON.stringify(json)).toContain("[too deep]")
     const huge = Array.from({ length: 20_000 }, () => ({}))
     expect(JSON.stringify(new CallError("X", "x", { details: huge }))).toContain("[too large]")
-    const polluted = new CallError("X", "x", { details: JSON.parse(`{"__proto__":{"a":1}}`) }).toJSON()
+    const polluted = new CallError("X", "x", {
+      details: JSON.parse(`{"__proto__":{"a":1}}`),
+    }).toJSON()
     expect(Object.keys(polluted.details as object)).toEqual(["__proto__"])
     expect(({} as { a?: number }).a).toBeUndefined()
   })
 
   test("any details give JSON", () => {
     fc.assert(
-      fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true, withTypedArray: true, withMap: true, withSet: true, withSparseArray: true }), (details) => {
-        expect(() => JSON.parse(JSON.stringify(new CallError("X", "x", { details })))).not.toThrow()
-      }),
+      fc.property(
+        fc.anything({
+          withBigInt: true,
+          withDate: true,
+          withNullPrototype: true,
+          withTypedArray: true,
+          withMap: true,
+          withSet: true,
+          withSparseArray: true,
+        }),
+        (details) => {
+          expect(() =>
+            JSON.parse(JSON.stringify(new CallError("X", "x", { details }))),
+          ).not.toThrow()
+        },
+      ),
     )
   })
 
@@ -111,23 +158,49 @@ describe("CallError", () => {
 
 describe("isCallError", () => {
   test("knows one of another copy of the package", () => {
-    const foreign = Object.assign(new Error("x"), { code: "X", [Symbol.for("@alkdev/operations/CallError")]: true })
+    const foreign = Object.assign(new Error("x"), {
+      code: "X",
+      [Symbol.for("@alkdev/operations/CallError")]: true,
+    })
     expect(isCallError(foreign)).toBe(true)
     expect(isCallError(foreign, "X")).toBe(true)
     expect(isCallError(foreign, "Y")).toBe(false)
   })
 
   test("is not fooled by what JSON can say", () => {
-    for (const value of [null, undefined, 1, "x", {}, new Error("x"), { code: "X", message: "x", name: "CallError" }]) {
+    for (const value of [
+      null,
+      undefined,
+      1,
+      "x",
+      {},
+      new Error("x"),
+      { code: "X", message: "x", name: "CallError" },
+    ]) {
       expect(isCallError(value)).toBe(false)
     }
-    expect(isCallError(new Proxy({}, { get() { throw new Error("no") } }))).toBe(false)
+    expect(
+      isCallError(
+        new Proxy(
+          {},
+          {
+            get() {
+              throw new Error("no")
+            },
+          },
+        ),
+      ),
+    ).toBe(false)
   })
 })
 
 describe("mapError", () => {
   const schemas = [
-    { code: "NOT_FOUND", description: "No such thing", schema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] } },
+    {
+      code: "NOT_FOUND",
+      description: "No such thing",
+      schema: { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+    },
     { code: "ACCESS_DENIED", description: "claims a code of ours", schema: {} },
   ] as never
 
@@ -137,7 +210,10 @@ describe("mapError", () => {
   })
 
   test("gives a declared code, with details that fit its schema", () => {
-    const thrown = Object.assign(new Error("Task 7 is gone"), { code: "NOT_FOUND", details: { id: "7" } })
+    const thrown = Object.assign(new Error("Task 7 is gone"), {
+      code: "NOT_FOUND",
+      details: { id: "7" },
+    })
     const mapped = mapError(thrown, schemas, { operationId: "a.b", requestId: "r" })
     expect(mapped).toMatchObject({
       code: "NOT_FOUND",
@@ -148,19 +224,31 @@ describe("mapError", () => {
       requestId: "r",
     })
     expect(mapped.cause).toBe(thrown)
-    expect(mapError({ code: "NOT_FOUND" }, schemas)).toMatchObject({ code: "NOT_FOUND", message: "No such thing" })
+    expect(mapError({ code: "NOT_FOUND" }, schemas)).toMatchObject({
+      code: "NOT_FOUND",
+      message: "No such thing",
+    })
   })
 
   test("leaves out details that do not fit, and says so", () => {
-    const mapped = mapError(Object.assign(new Error("gone"), { code: "NOT_FOUND", details: { id: 7 } }), schemas)
+    const mapped = mapError(
+      Object.assign(new Error("gone"), { code: "NOT_FOUND", details: { id: 7 } }),
+      schemas,
+    )
     expect(mapped.code).toBe("NOT_FOUND")
     expect(mapped.details).toBeUndefined()
-    expect(mapped.message).toBe("gone (Its details do not fit the declared schema and are left out.)")
+    expect(mapped.message).toBe(
+      "gone (Its details do not fit the declared schema and are left out.)",
+    )
   })
 
   test("lets nobody claim a code of ours", () => {
     for (const code of Object.keys(ErrorCode)) {
-      const forged = Object.assign(new Error("x"), { code, retryable: true, mayHaveExecuted: false })
+      const forged = Object.assign(new Error("x"), {
+        code,
+        retryable: true,
+        mayHaveExecuted: false,
+      })
       expect(mapError(forged, schemas)).toMatchObject({
         code: "EXECUTION_ERROR",
         retryable: false,
@@ -178,18 +266,46 @@ describe("mapError", () => {
     ["a string", "boom", `"boom"`],
     ["a symbol", Symbol("s"), "Symbol(s)"],
     ["a long string", "x".repeat(1000), `"${"x".repeat(199)}…`],
-    ["an object that cannot be read", new Proxy({}, { get() { throw new Error("no") }, getPrototypeOf() { throw new Error("no") } }), "an unreadable object"],
+    [
+      "an object that cannot be read",
+      new Proxy(
+        {},
+        {
+          get() {
+            throw new Error("no")
+          },
+          getPrototypeOf() {
+            throw new Error("no")
+          },
+        },
+      ),
+      "an unreadable object",
+    ],
   ])("gives UNKNOWN_ERROR for %s", (_what, thrown, raw) => {
     expect(mapError(thrown)).toMatchObject({ code: "UNKNOWN_ERROR", details: { raw } })
   })
 
   test("gives EXECUTION_ERROR for odd errors", () => {
-    expect(mapError(Object.freeze(new TypeError("frozen")))).toMatchObject({ code: "EXECUTION_ERROR", message: "frozen" })
+    expect(mapError(Object.freeze(new TypeError("frozen")))).toMatchObject({
+      code: "EXECUTION_ERROR",
+      message: "frozen",
+    })
     expect(mapError(new Error(""))).toMatchObject({ message: "The handler failed." })
     const hostile = new Error("x")
-    Object.defineProperty(hostile, "message", { get() { throw new Error("no") } })
-    Object.defineProperty(hostile, "code", { get() { throw new Error("no") } })
-    expect(mapError(hostile, schemas)).toMatchObject({ code: "EXECUTION_ERROR", message: "The handler failed." })
+    Object.defineProperty(hostile, "message", {
+      get() {
+        throw new Error("no")
+      },
+    })
+    Object.defineProperty(hostile, "code", {
+      get() {
+        throw new Error("no")
+      },
+    })
+    expect(mapError(hostile, schemas)).toMatchObject({
+      code: "EXECUTION_ERROR",
+      message: "The handler failed.",
+    })
     expect(mapError(new Error("x".repeat(10_000_000))).message.length).toBeLessThanOrEqual(2048)
   })
 })
@@ -198,7 +314,9 @@ describe("the table of codes", () => {
   test("has a row for every code, and the page shows the same", () => {
     expect(Object.keys(ERROR_CODES)).toEqual(Object.keys(ErrorCode))
     const page = readFileSync(new URL("../docs/errors.md", import.meta.url), "utf8")
-    const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| (-\d+) \| (\d) \| (yes|no) \| (yes|no) \|/gm)]
+    const rows = [
+      ...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| (-\d+) \| (\d) \| (yes|no) \| (yes|no) \|/gm),
+    ]
     const shown = rows.map(([, code, http, rpc, exit, retryable, executed]) => [
       code,
       {

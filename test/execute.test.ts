@@ -1,7 +1,6 @@
 import { Type } from "typebox"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import {
-  CallError,
   createRegistry,
   defineOperation,
   httpEnvelope,
@@ -9,7 +8,7 @@ import {
   localEnvelope,
   silentLogger,
 } from "../src/index.ts"
-import type { Clock, OperationContext, ProgressUpdate } from "../src/index.ts"
+import type { Clock, OperationContext, ProgressUpdate, CallError } from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
 
 afterEach(() => {
@@ -32,7 +31,10 @@ describe("OperationRegistry.execute", () => {
   test("hands an envelope of the handler on as it is", async () => {
     const envelope = httpEnvelope({ a: 1 }, { statusCode: 201, headers: {}, contentType: "x" })
     const registry = quietRegistry([
-      operation("a.b", { outputSchema: Type.Object({ a: Type.Number() }), handler: () => envelope }),
+      operation("a.b", {
+        outputSchema: Type.Object({ a: Type.Number() }),
+        handler: () => envelope,
+      }),
     ])
     expect(await registry.execute("a.b")).toBe(envelope)
   })
@@ -48,7 +50,10 @@ describe("OperationRegistry.execute", () => {
     expect((await registry.execute("a.sync")).data).toBe(1)
     expect((await registry.execute("a.async")).data).toBe(2)
     expect((await registry.execute("a.thenable")).data).toBe("later")
-    expect(await registry.execute("a.void")).toMatchObject({ data: undefined, meta: { source: "local" } })
+    expect(await registry.execute("a.void")).toMatchObject({
+      data: undefined,
+      meta: { source: "local" },
+    })
   })
 
   test("says that an operation is not registered, and what may be meant", async () => {
@@ -65,7 +70,9 @@ describe("OperationRegistry.execute", () => {
     expect(await rejection(registry.execute("zzz"))).toMatchObject({
       message: `Operation "zzz" is not registered.`,
     })
-    expect(((await rejection(registry.execute("x".repeat(1e6)))) as Error).message.length).toBeLessThan(300)
+    expect(
+      ((await rejection(registry.execute("x".repeat(1e6)))) as Error).message.length,
+    ).toBeLessThan(300)
   })
 
   test("suggests nothing that the caller may not know of", async () => {
@@ -102,7 +109,17 @@ describe("OperationRegistry.execute", () => {
 
   test("rejects, and never throws", () => {
     const registry = quietRegistry([greet])
-    for (const id of [undefined, null, 5, {}, Symbol("x"), "", ".", "__proto__", "constructor.name"]) {
+    for (const id of [
+      undefined,
+      null,
+      5,
+      {},
+      Symbol("x"),
+      "",
+      ".",
+      "__proto__",
+      "constructor.name",
+    ]) {
       const promise = registry.execute(id as string)
       expect(promise).toBeInstanceOf(Promise)
       promise.catch(() => undefined)
@@ -139,7 +156,12 @@ describe("OperationRegistry.execute", () => {
     const registry = quietRegistry([
       operation("a.b", { inputSchema: Type.Array(Type.String()), handler: () => 1 }),
     ])
-    const error = (await rejection(registry.execute("a.b", Array.from({ length: 60 }, (_, i) => i)))) as CallError
+    const error = (await rejection(
+      registry.execute(
+        "a.b",
+        Array.from({ length: 60 }, (_, i) => i),
+      ),
+    )) as CallError
     expect((error.details as { errors: unknown[] }).errors).toHaveLength(60)
     expect(error.message).toContain("and 52 more")
   })
@@ -150,9 +172,11 @@ describe("OperationRegistry.execute", () => {
       operation("a.b", {
         inputSchema: Type.Object({
           limit: Type.Optional(Type.Number({ default: 10 })),
-          nested: Type.Optional(Type.Object({ deep: Type.Optional(Type.String({ default: "d" })) })),
+          nested: Type.Optional(
+            Type.Object({ deep: Type.Optional(Type.String({ default: "d" })) }),
+          ),
         }),
-        handler: ((input: unknown) => void seen.push(input)) as never,
+        handler: (input: unknown) => void seen.push(input),
       }),
     ])
     const input = Object.freeze({ nested: Object.freeze({}) })
@@ -167,13 +191,18 @@ describe("OperationRegistry.execute", () => {
     const registry = quietRegistry([
       operation("a.b", { inputSchema: Type.Object({ n: Type.Number() }), handler: () => 1 }),
     ])
-    expect(await rejection(registry.execute("a.b", { n: "12" }))).toMatchObject({ code: "VALIDATION_ERROR" })
+    expect(await rejection(registry.execute("a.b", { n: "12" }))).toMatchObject({
+      code: "VALIDATION_ERROR",
+    })
   })
 
   test("leaves undeclared input properties alone unless the schema forbids them", async () => {
     const registry = quietRegistry([
-      operation("a.open", { inputSchema: Type.Object({}), handler: ((input: unknown) => input) as never }),
-      operation("a.closed", { inputSchema: Type.Object({}, { additionalProperties: false }), handler: () => 1 }),
+      operation("a.open", { inputSchema: Type.Object({}), handler: (input: unknown) => input }),
+      operation("a.closed", {
+        inputSchema: Type.Object({}, { additionalProperties: false }),
+        handler: () => 1,
+      }),
     ])
     expect((await registry.execute("a.open", { x: 1 })).data).toEqual({ x: 1 })
     expect(await rejection(registry.execute("a.closed", { x: 1 }))).toMatchObject({
@@ -182,11 +211,25 @@ describe("OperationRegistry.execute", () => {
   })
 
   test("turns everything a handler throws into a CallError", async () => {
-    const thrown: unknown[] = [new Error("boom"), "text", undefined, Object.freeze(new RangeError("r")), { a: 1 }]
+    const thrown: unknown[] = [
+      new Error("boom"),
+      "text",
+      undefined,
+      Object.freeze(new RangeError("r")),
+      { a: 1 },
+    ]
     for (const value of thrown) {
       const registry = quietRegistry([
-        operation("a.sync", { handler: () => { throw value } }),
-        operation("a.async", { handler: async () => { throw value } }),
+        operation("a.sync", {
+          handler: () => {
+            throw value
+          },
+        }),
+        operation("a.async", {
+          handler: async () => {
+            throw value
+          },
+        }),
       ])
       for (const id of ["a.sync", "a.async"]) {
         const error = await rejection(registry.execute(id))
@@ -204,7 +247,9 @@ describe("OperationRegistry.execute", () => {
   test("keeps a declared error's code and details", async () => {
     const registry = quietRegistry([
       operation("a.b", {
-        errorSchemas: [{ code: "GONE", description: "", schema: Type.Object({ id: Type.String() }) }],
+        errorSchemas: [
+          { code: "GONE", description: "", schema: Type.Object({ id: Type.String() }) },
+        ],
         handler: () => {
           throw Object.assign(new Error("It is gone"), { code: "GONE", details: { id: "7" } })
         },
@@ -223,24 +268,33 @@ describe("deadlines and signals", () => {
     let signal: AbortSignal | undefined
     const registry = quietRegistry([
       operation("a.hang", {
-        handler: ((_input: never, context: OperationContext) => {
+        handler: (_input: never, context: OperationContext) => {
           signal = context.signal
           return never()
-        }) as never,
+        },
       }),
     ])
     const started = performance.now()
     const error = await rejection(registry.execute("a.hang", {}, { deadline: Date.now() + 30 }))
     expect(performance.now() - started).toBeLessThan(2000)
-    expect(error).toMatchObject({ code: "TIMEOUT", operationId: "a.hang", mayHaveExecuted: true, retryable: false })
-    expect((error as Error).message).toMatch(/^No response to "a\.hang" before its deadline \(request .+\)\.$/)
+    expect(error).toMatchObject({
+      code: "TIMEOUT",
+      operationId: "a.hang",
+      mayHaveExecuted: true,
+      retryable: false,
+    })
+    expect((error as Error).message).toMatch(
+      /^No response to "a\.hang" before its deadline \(request .+\)\.$/,
+    )
     expect(signal?.aborted).toBe(true)
     expect(signal?.reason).toBe(error)
   })
 
   test("the time-out of a query may be repeated", async () => {
     const registry = quietRegistry([operation("a.q", { type: "query", handler: never })])
-    expect(await rejection(registry.execute("a.q", {}, { deadline: Date.now() + 5 }))).toMatchObject({
+    expect(
+      await rejection(registry.execute("a.q", {}, { deadline: Date.now() + 5 })),
+    ).toMatchObject({
       code: "TIMEOUT",
       retryable: true,
     })
@@ -254,8 +308,12 @@ describe("deadlines and signals", () => {
       return never()
     }) as never
     const standard = rejection(quietRegistry([operation("a.b", { handler })]).execute("a.b"))
-    const short = rejection(quietRegistry([operation("a.b", { handler })], { timeout: 500 }).execute("a.b"))
-    const endless = quietRegistry([operation("a.b", { handler })], { timeout: Number.POSITIVE_INFINITY })
+    const short = rejection(
+      quietRegistry([operation("a.b", { handler })], { timeout: 500 }).execute("a.b"),
+    )
+    const endless = quietRegistry([operation("a.b", { handler })], {
+      timeout: Number.POSITIVE_INFINITY,
+    })
     const waiting = rejection(endless.execute("a.b"))
     expect(seen).toEqual([Date.now() + 30_000, Date.now() + 500, undefined])
     await vi.advanceTimersByTimeAsync(500)
@@ -288,7 +346,9 @@ describe("deadlines and signals", () => {
 
   test("a far deadline does not fire early", async () => {
     const registry = quietRegistry([
-      operation("a.b", { handler: () => new Promise((resolve) => setTimeout(resolve, 20, "done")) }),
+      operation("a.b", {
+        handler: () => new Promise((resolve) => setTimeout(resolve, 20, "done")),
+      }),
     ])
     expect((await registry.execute("a.b", {}, { deadline: 1e18 })).data).toBe("done")
   })
@@ -298,13 +358,20 @@ describe("deadlines and signals", () => {
     const controller = new AbortController()
     const call = rejection(registry.execute("a.hang", {}, { signal: controller.signal }))
     controller.abort("enough")
-    expect(await call).toMatchObject({ code: "ABORTED", cause: "enough", mayHaveExecuted: true, retryable: false })
+    expect(await call).toMatchObject({
+      code: "ABORTED",
+      cause: "enough",
+      mayHaveExecuted: true,
+      retryable: false,
+    })
   })
 
   test("a signal that is aborted already refuses the call", async () => {
     const handler = vi.fn()
     const registry = quietRegistry([operation("a.b", { handler })])
-    expect(await rejection(registry.execute("a.b", {}, { signal: AbortSignal.abort() }))).toMatchObject({
+    expect(
+      await rejection(registry.execute("a.b", {}, { signal: AbortSignal.abort() })),
+    ).toMatchObject({
       code: "ABORTED",
       mayHaveExecuted: false,
     })
@@ -315,7 +382,13 @@ describe("deadlines and signals", () => {
     const settle: Array<() => void> = []
     const registry = quietRegistry([
       operation("a.late", {
-        handler: () => new Promise((resolve, reject) => settle.push(() => resolve(1), () => reject(new Error("late")))),
+        handler: () =>
+          new Promise((resolve, reject) =>
+            settle.push(
+              () => resolve(1),
+              () => reject(new Error("late")),
+            ),
+          ),
       }),
     ])
     for (const index of [0, 1]) {
@@ -334,7 +407,11 @@ describe("deadlines and signals", () => {
     const remove = vi.spyOn(controller.signal, "removeEventListener")
     const registry = quietRegistry([
       operation("a.ok", { handler: async () => 1 }),
-      operation("a.fail", { handler: async () => { throw new Error("x") } }),
+      operation("a.fail", {
+        handler: async () => {
+          throw new Error("x")
+        },
+      }),
     ])
     await registry.execute("a.ok", {}, { signal: controller.signal })
     await rejection(registry.execute("a.fail", {}, { signal: controller.signal }))
@@ -350,26 +427,35 @@ describe("deadlines and signals", () => {
       setTimeout: (callback, delay) => timers.push({ callback, at: now + delay }),
       clearTimeout: () => undefined,
     }
-    const registry = createRegistry([operation("a.hang", { handler: never })], { clock, logger: silentLogger })
+    const registry = createRegistry([operation("a.hang", { handler: never })], {
+      clock,
+      logger: silentLogger,
+    })
     const call = rejection(registry.execute("a.hang", {}, { deadline: 1500 }))
     expect(timers).toMatchObject([{ at: 1500 }])
     now = 1500
     timers[0]?.callback()
     expect(await call).toMatchObject({ code: "TIMEOUT" })
-    expect(await registry.execute("a.hang", {}, { deadline: 1499 }).catch((error: CallError) => error.code)).toBe("TIMEOUT")
+    expect(
+      await registry
+        .execute("a.hang", {}, { deadline: 1499 })
+        .catch((error: CallError) => error.code),
+    ).toBe("TIMEOUT")
   })
 })
 
 describe("the context", () => {
   const inspect = (run: (context: OperationContext) => unknown): ReturnType<typeof operation> =>
-    operation("a.b", { handler: ((_input: never, context: OperationContext) => run(context)) as never })
+    operation("a.b", { handler: (_input: never, context: OperationContext) => run(context) })
 
   test("has a request id of its own unless the caller gave one", async () => {
     const registry = quietRegistry([inspect((context) => [context.requestId, context.requestId])])
     const [first, again] = (await registry.execute("a.b")).data as string[]
     expect(first).toBe(again)
     expect(((await registry.execute("a.b")).data as string[])[0]).not.toBe(first)
-    expect((await registry.execute("a.b", {}, { requestId: "mine", parentRequestId: "p" })).data).toEqual(["mine", "mine"])
+    expect(
+      (await registry.execute("a.b", {}, { requestId: "mine", parentRequestId: "p" })).data,
+    ).toEqual(["mine", "mine"])
   })
 
   test("shows what the caller said", async () => {
@@ -384,7 +470,9 @@ describe("the context", () => {
       })),
     ])
     const identity = { id: "ada", scopes: ["a"], resources: { "p:1": ["r"] } }
-    expect((await registry.execute("a.b", {}, { parentRequestId: "p", metadata, log, identity })).data).toEqual({
+    expect(
+      (await registry.execute("a.b", {}, { parentRequestId: "p", metadata, log, identity })).data,
+    ).toEqual({
       parent: "p",
       metadata,
       log: true,
@@ -402,7 +490,16 @@ describe("the context", () => {
     const registry = quietRegistry([
       inspect((context) => {
         const faults: string[] = []
-        for (const key of ["requestId", "identity", "deadline", "signal", "metadata", "env", "log", "call"]) {
+        for (const key of [
+          "requestId",
+          "identity",
+          "deadline",
+          "signal",
+          "metadata",
+          "env",
+          "log",
+          "call",
+        ]) {
           try {
             ;(context as unknown as Record<string, unknown>)[key] = 1
           } catch {
@@ -438,16 +535,46 @@ describe("the context", () => {
         return await never()
       }),
     ])
-    await rejection(registry.execute("a.b", {}, { deadline: Date.now() + 5, progress: (value) => seen.push(value) }))
+    await rejection(
+      registry.execute(
+        "a.b",
+        {},
+        { deadline: Date.now() + 5, progress: (value) => seen.push(value) },
+      ),
+    )
     late?.()
-    expect(seen).toEqual([{ progress: 1, total: 3 }, { progress: 2, total: 3, message: "two" }])
+    expect(seen).toEqual([
+      { progress: 1, total: 3 },
+      { progress: 2, total: 3, message: "two" },
+    ])
   })
 
   test("progress with nonsense is the handler's mistake; a throwing listener is nobody's", async () => {
-    const registry = quietRegistry([inspect((context) => context.progress({ progress: Number.NaN }))])
-    expect(await rejection(registry.execute("a.b"))).toMatchObject({ message: expect.stringContaining("context.progress(value)") })
-    const fine = quietRegistry([inspect((context) => { context.progress({ progress: 1 }); return "ok" })])
-    expect((await fine.execute("a.b", {}, { progress: () => { throw new Error("x") } })).data).toBe("ok")
+    const registry = quietRegistry([
+      inspect((context) => context.progress({ progress: Number.NaN })),
+    ])
+    expect(await rejection(registry.execute("a.b"))).toMatchObject({
+      message: expect.stringContaining("context.progress(value)"),
+    })
+    const fine = quietRegistry([
+      inspect((context) => {
+        context.progress({ progress: 1 })
+        return "ok"
+      }),
+    ])
+    expect(
+      (
+        await fine.execute(
+          "a.b",
+          {},
+          {
+            progress: () => {
+              throw new Error("x")
+            },
+          },
+        )
+      ).data,
+    ).toBe("ok")
   })
 
   test("names what is wrong with what a caller says", async () => {
@@ -465,7 +592,9 @@ describe("the context", () => {
       [{ progress: 1 }, "progress must be a function"],
     ]
     for (const [context, message] of cases) {
-      expect(await rejection(registry.execute("demo.greet", { name: "x" }, context as never))).toMatchObject({
+      expect(
+        await rejection(registry.execute("demo.greet", { name: "x" }, context as never)),
+      ).toMatchObject({
         code: "VALIDATION_ERROR",
         message: expect.stringContaining(message),
       })

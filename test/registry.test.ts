@@ -11,7 +11,7 @@ import {
   silentLogger,
 } from "../src/index.ts"
 import type { AnyOperation, RegistryChange } from "../src/index.ts"
-import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
+import { count, greet, operation, quietRegistry, rejection, thrown } from "./support/operations.ts"
 
 describe("registering", () => {
   test("keeps spec and handler, apart and together", () => {
@@ -31,13 +31,32 @@ describe("registering", () => {
 
   test("gives a spec that is JSON, describes itself and cannot be changed", () => {
     const registry = quietRegistry([
-      { ...greet, tags: ["a"], examples: [{}], annotations: { readOnly: true }, _meta: { x: 1 }, title: "T", deprecated: true, visibility: "external", errorSchemas: [{ code: "E", description: "", schema: Type.String() }] },
+      {
+        ...greet,
+        tags: ["a"],
+        examples: [{}],
+        annotations: { readOnly: true },
+        _meta: { x: 1 },
+        title: "T",
+        deprecated: true,
+        visibility: "external",
+        errorSchemas: [{ code: "E", description: "", schema: Type.String() }],
+      },
     ])
     const spec = registry.getSpec("demo.greet")
     expect(JSON.parse(JSON.stringify(spec))).toEqual(spec)
     expect(collectErrors(OperationSpecSchema, spec)).toEqual([])
     expect(spec?.inputSchema).toEqual(greet.inputSchema)
-    for (const part of [spec, spec?.tags, spec?.inputSchema, spec?.accessControl, spec?._meta, spec?.errorSchemas, spec?.errorSchemas?.[0], registry.get("demo.greet")]) {
+    for (const part of [
+      spec,
+      spec?.tags,
+      spec?.inputSchema,
+      spec?.accessControl,
+      spec?._meta,
+      spec?.errorSchemas,
+      spec?.errorSchemas?.[0],
+      registry.get("demo.greet"),
+    ]) {
       expect(Object.isFrozen(part)).toBe(true)
     }
   })
@@ -58,9 +77,13 @@ describe("registering", () => {
     )
     registry.register({ ...greet, handler: () => ({ text: "other" }) }, { replace: true })
     expect((await registry.execute("demo.greet", { name: "x" })).data).toEqual({ text: "other" })
-    expect(() => registry.registerAll([operation("a.b", {}), operation("a.b", {})])).toThrow("appears twice in this list")
+    expect(() => registry.registerAll([operation("a.b", {}), operation("a.b", {})])).toThrow(
+      "appears twice in this list",
+    )
     expect(registry.has("a.b")).toBe(false)
-    registry.registerAll([operation("a.b", { title: "1" }), operation("a.b", { title: "2" })], { replace: true })
+    registry.registerAll([operation("a.b", { title: "1" }), operation("a.b", { title: "2" })], {
+      replace: true,
+    })
     expect(registry.getSpec("a.b")?.title).toBe("2")
   })
 
@@ -68,8 +91,14 @@ describe("registering", () => {
     const registry = quietRegistry([greet])
     const changes = vi.fn()
     registry.onChange(changes)
-    for (const bad of [{ ...count, version: "" }, greet, null, { ...count, handler: 5 }]) {
-      expect(() => registry.registerAll([operation("a.first", {}), bad as never])).toThrow()
+    const bads: [unknown, string][] = [
+      [{ ...count, version: "" }, "version"],
+      [greet, "is registered already"],
+      [null, "definition must be an object"],
+      [{ ...count, handler: 5 }, "handler must be a function"],
+    ]
+    for (const [bad, message] of bads) {
+      expect(() => registry.registerAll([operation("a.first", {}), bad as never])).toThrow(message)
       expect(registry.has("a.first")).toBe(false)
     }
     expect(registry.list()).toHaveLength(1)
@@ -78,7 +107,9 @@ describe("registering", () => {
 
   test("a replacement that fails leaves the old one in place", async () => {
     const registry = quietRegistry([greet])
-    expect(() => registry.register({ ...greet, handler: 5 as never }, { replace: true })).toThrow("handler")
+    expect(() => registry.register({ ...greet, handler: 5 as never }, { replace: true })).toThrow(
+      "handler",
+    )
     expect((await registry.execute("demo.greet", { name: "x" })).data).toEqual({ text: "Hello, x" })
   })
 
@@ -100,12 +131,21 @@ describe("registering", () => {
   test("a handler for a spec that is not there, or of the wrong kind", () => {
     const registry = quietRegistry()
     expect(() => registry.registerHandler("demo.greet", () => 1)).toThrow(
-      expect.objectContaining({ code: "OPERATION_NOT_FOUND", message: expect.stringContaining("Register it first") }),
+      expect.objectContaining({
+        code: "OPERATION_NOT_FOUND",
+        message: expect.stringContaining("Register it first"),
+      }),
     )
     registry.registerSpec(count)
-    expect(() => registry.registerHandler("demo.count", async () => 1)).toThrow("write async function*")
-    expect(() => registry.registerHandler("demo.count", 5 as never)).toThrow("must be a function, got number")
-    expect(() => registry.registerHandler("demo.count", async function* () {}, { composes: ["*"] })).toThrow("composes")
+    expect(() => registry.registerHandler("demo.count", async () => 1)).toThrow(
+      "write async function*",
+    )
+    expect(() => registry.registerHandler("demo.count", 5 as never)).toThrow(
+      "must be a function, got number",
+    )
+    expect(() =>
+      registry.registerHandler("demo.count", async function* () {}, { composes: ["*"] }),
+    ).toThrow("composes")
   })
 
   test("what a handler may compose is said where it is registered", async () => {
@@ -113,17 +153,21 @@ describe("registering", () => {
       operation("audit.write", { accessControl: { requiredScopes: ["a"] }, handler: () => "ok" }),
     ])
     registry.registerSpec(operation("task.close", { composes: ["audit.*"] }))
-    const handler = async (_input: never, context: { call: (id: string) => Promise<{ data: unknown }> }): Promise<unknown> =>
-      (await context.call("audit.write")).data
-    registry.registerHandler("task.close", handler as never)
+    const handler = async (
+      _input: never,
+      context: { call: (id: string) => Promise<{ data: unknown }> },
+    ): Promise<unknown> => (await context.call("audit.write")).data
+    registry.registerHandler("task.close", handler)
     expect(await rejection(registry.execute("task.close"))).toMatchObject({ code: "ACCESS_DENIED" })
-    registry.registerHandler("task.close", handler as never, { replace: true, composes: ["audit.write"] })
+    registry.registerHandler("task.close", handler, { replace: true, composes: ["audit.write"] })
     expect((await registry.execute("task.close")).data).toBe("ok")
   })
 
   test("unregister takes an operation out, and calls that run go on", async () => {
     let release: ((value: unknown) => void) | undefined
-    const registry = quietRegistry([operation("a.b", { handler: () => new Promise((resolve) => (release = resolve)) })])
+    const registry = quietRegistry([
+      operation("a.b", { handler: () => new Promise((resolve) => (release = resolve)) }),
+    ])
     const running = registry.execute("a.b")
     expect(registry.unregister("a.b")).toBe(true)
     expect(registry.unregister("a.b")).toBe(false)
@@ -147,59 +191,140 @@ describe("a spec that comes in", () => {
     ["a namespace that is a number", { namespace: 5 }, "namespace must be string, got number"],
     ["no version", { version: undefined }, "version is required"],
     ["a version that is none", { version: "newest" }, "version"],
-    ["an unknown type", { type: "command" }, `type must be one of "query", "mutation", "subscription"`],
+    [
+      "an unknown type",
+      { type: "command" },
+      `type must be one of "query", "mutation", "subscription"`,
+    ],
     ["no description", { description: undefined }, "description is required"],
-    ["no input schema", { inputSchema: undefined }, "inputSchema is required; Type.Unknown() accepts anything"],
+    [
+      "no input schema",
+      { inputSchema: undefined },
+      "inputSchema is required; Type.Unknown() accepts anything",
+    ],
     ["an output schema that is text", { outputSchema: "string" }, "outputSchema is not a schema"],
     ["a schema with a misspelt type", { inputSchema: { type: "strnig" } }, "inputSchema.type"],
-    ["a schema with a broken reference", { inputSchema: { $ref: "#/$defs/nothing" } }, "inputSchema"],
-    ["a schema with a pattern that hangs", { inputSchema: { type: "string", pattern: "^(a+)+$" } }, "inputSchema.pattern"],
+    [
+      "a schema with a broken reference",
+      { inputSchema: { $ref: "#/$defs/nothing" } },
+      "inputSchema",
+    ],
+    [
+      "a schema with a pattern that hangs",
+      { inputSchema: { type: "string", pattern: "^(a+)+$" } },
+      "inputSchema.pattern",
+    ],
     ["no access control", { accessControl: undefined }, "accessControl is required"],
-    ["access control without scopes", { accessControl: {} }, "accessControl.requiredScopes is required"],
-    ["scopes that are text", { accessControl: { requiredScopes: "admin" } }, "accessControl.requiredScopes must be array"],
-    ["an action without a type", { accessControl: { requiredScopes: [], resourceAction: "x" } }, "accessControl"],
-    ["a pointer that is none", { accessControl: { requiredScopes: [], resourceType: "a", resourceIdPath: "id" } }, "accessControl.resourceIdPath must be a JSON pointer"],
+    [
+      "access control without scopes",
+      { accessControl: {} },
+      "accessControl.requiredScopes is required",
+    ],
+    [
+      "scopes that are text",
+      { accessControl: { requiredScopes: "admin" } },
+      "accessControl.requiredScopes must be array",
+    ],
+    [
+      "an action without a type",
+      { accessControl: { requiredScopes: [], resourceAction: "x" } },
+      "accessControl",
+    ],
+    [
+      "a pointer that is none",
+      { accessControl: { requiredScopes: [], resourceType: "a", resourceIdPath: "id" } },
+      "accessControl.resourceIdPath must be a JSON pointer",
+    ],
     ["an unknown visibility", { visibility: "secret" }, "visibility"],
     ["tags that are text", { tags: "a" }, "tags must be array"],
-    ["a reserved error code", { errorSchemas: [{ code: "TIMEOUT", description: "", schema: {} }] }, `errorSchemas.0.code "TIMEOUT" is one of the library's own codes`],
-    ["an error code twice", { errorSchemas: [{ code: "A", description: "", schema: {} }, { code: "A", description: "", schema: {} }] }, "is declared twice"],
-    ["an error without a schema", { errorSchemas: [{ code: "A", description: "" }] }, "errorSchemas.0.schema is required"],
-    ["an error with a bad schema", { errorSchemas: [{ code: "A", description: "", schema: 5 }] }, "errorSchemas.0.schema is not a schema"],
+    [
+      "a reserved error code",
+      { errorSchemas: [{ code: "TIMEOUT", description: "", schema: {} }] },
+      `errorSchemas.0.code "TIMEOUT" is one of the library's own codes`,
+    ],
+    [
+      "an error code twice",
+      {
+        errorSchemas: [
+          { code: "A", description: "", schema: {} },
+          { code: "A", description: "", schema: {} },
+        ],
+      },
+      "is declared twice",
+    ],
+    [
+      "an error without a schema",
+      { errorSchemas: [{ code: "A", description: "" }] },
+      "errorSchemas.0.schema is required",
+    ],
+    [
+      "an error with a bad schema",
+      { errorSchemas: [{ code: "A", description: "", schema: 5 }] },
+      "errorSchemas.0.schema is not a schema",
+    ],
     ["an error that is none", { errorSchemas: [null] }, "errorSchemas.0"],
     ["errors that are no list", { errorSchemas: {} }, "errorSchemas must be array"],
     ["a handler that is none", { handler: "x" }, "handler must be a function, got string"],
-    ["a generator for a query", { handler: function* () {} }, `handler of a query must return one value`],
-    ["an async generator for a query", { handler: async function* () {} }, `use type "subscription"`],
-    ["a promise for a stream", { type: "subscription", handler: async () => 1 }, "write async function*"],
-    ["a synchronous generator for a stream", { type: "subscription", handler: function* () {} }, "must be asynchronous"],
+    [
+      "a generator for a query",
+      { handler: function* () {} },
+      `handler of a query must return one value`,
+    ],
+    [
+      "an async generator for a query",
+      { handler: async function* () {} },
+      `use type "subscription"`,
+    ],
+    [
+      "a promise for a stream",
+      { type: "subscription", handler: async () => 1 },
+      "write async function*",
+    ],
+    [
+      "a synchronous generator for a stream",
+      { type: "subscription", handler: function* () {} },
+      "must be asynchronous",
+    ],
     ["composes that is text", { composes: "a.b" }, `composes must be an array`],
     ["composes with a bare star", { composes: ["a.b", "*"] }, "composes entry 1 must be an id"],
-    ["an unknown normalize mode", { normalize: "yes" }, `normalize must be "strip", "keep" or "off"`],
+    [
+      "an unknown normalize mode",
+      { normalize: "yes" },
+      `normalize must be "strip", "keep" or "off"`,
+    ],
     ["an unknown output mode", { output: "loud" }, `output must be "warn", "strict" or "off"`],
   ]
 
   test.each(faulty)("with %s is refused by the name of the field", (_what, change, message) => {
     const registry = quietRegistry()
     expect(() => registry.register({ ...greet, ...change } as never)).toThrow(
-      expect.objectContaining({ code: "VALIDATION_ERROR", message: expect.stringContaining(message) }),
+      expect.objectContaining({
+        code: "VALIDATION_ERROR",
+        message: expect.stringContaining(message),
+      }),
     )
     expect(registry.list()).toEqual([])
   })
 
   test("with several faults names them all", () => {
-    try {
-      quietRegistry().register({ ...greet, name: "", version: "x", handler: 1 } as never)
-      expect.unreachable()
-    } catch (error) {
-      const { errors } = (error as { details: { errors: { path: string }[] } }).details
-      expect(new Set(errors.map((fault) => fault.path))).toEqual(new Set(["/name", "/version", "/handler"]))
-    }
+    const error = thrown(() =>
+      quietRegistry().register({ ...greet, name: "", version: "x", handler: 1 } as never),
+    )
+    const { errors } = (error as { details: { errors: { path: string }[] } }).details
+    expect(new Set(errors.map((fault) => fault.path))).toEqual(
+      new Set(["/name", "/version", "/handler"]),
+    )
   })
 
-  test.each([undefined, null, 5, "x", [], () => 1])("that is %s is a TypeError with the cure", (nonsense) => {
-    expect(() => quietRegistry().register(nonsense as never)).toThrow("Make one with defineOperation()")
-    expect(() => quietRegistry().registerSpec(nonsense as never)).toThrow(TypeError)
-  })
+  test.each([undefined, null, 5, "x", [], () => 1])(
+    "that is %s is a TypeError with the cure",
+    (nonsense) => {
+      expect(() => quietRegistry().register(nonsense as never)).toThrow(
+        "Make one with defineOperation()",
+      )
+      expect(() => quietRegistry().registerSpec(nonsense as never)).toThrow(TypeError)
+    },
+  )
 
   test("may be anything sound", () => {
     const registry = quietRegistry()
@@ -219,7 +344,10 @@ describe("a spec that comes in", () => {
 
   test("with a schema that was found wanting on import is taken: that was told already", () => {
     const diagnostics: unknown[] = []
-    const inputSchema = FromSchema({ $ref: "#/nowhere" }, { onDiagnostic: (d) => diagnostics.push(d) })
+    const inputSchema = FromSchema(
+      { $ref: "#/nowhere" },
+      { onDiagnostic: (d) => diagnostics.push(d) },
+    )
     expect(diagnostics).toHaveLength(1)
     expect(() => quietRegistry().register({ ...greet, inputSchema } as never)).not.toThrow()
   })
@@ -259,19 +387,44 @@ describe("onChange", () => {
     registry.register(greet)
     expect(listener).toHaveBeenCalledTimes(2)
     expect(error).toHaveBeenCalledOnce()
-    expect(() => registry.onChange(undefined as never)).toThrow("onChange(listener): must be a function")
+    expect(() => registry.onChange(undefined as never)).toThrow(
+      "onChange(listener): must be a function",
+    )
   })
 })
 
 describe("search", () => {
   const operations: AnyOperation[] = [
-    operation("github.issues.create", { description: "Creates an issue", tags: ["issues"], inputSchema: Type.Object({ labels: Type.Array(Type.String()) }), handler: () => 1 }),
-    operation("github.issues.list", { type: "query", description: "Lists the issues of a repository", handler: () => 1 }),
-    operation("admin.wipe", { description: "Deletes every issue", accessControl: { requiredScopes: ["root"] }, handler: () => 1 }),
-    operation("vault.open", { description: "Opens an issue vault", accessControl: { requiredScopes: [], resourceType: "vault", resourceAction: "open", resourceIdPath: "/id" }, handler: () => 1 }),
+    operation("github.issues.create", {
+      description: "Creates an issue",
+      tags: ["issues"],
+      inputSchema: Type.Object({ labels: Type.Array(Type.String()) }),
+      handler: () => 1,
+    }),
+    operation("github.issues.list", {
+      type: "query",
+      description: "Lists the issues of a repository",
+      handler: () => 1,
+    }),
+    operation("admin.wipe", {
+      description: "Deletes every issue",
+      accessControl: { requiredScopes: ["root"] },
+      handler: () => 1,
+    }),
+    operation("vault.open", {
+      description: "Opens an issue vault",
+      accessControl: {
+        requiredScopes: [],
+        resourceType: "vault",
+        resourceAction: "open",
+        resourceIdPath: "/id",
+      },
+      handler: () => 1,
+    }),
     operation("inner.issue", { description: "issue", visibility: "internal", handler: () => 1 }),
   ]
-  const found = (results: readonly { id: string }[]): string[] => results.map(({ id }) => id).toSorted()
+  const found = (results: readonly { id: string }[]): string[] =>
+    results.map(({ id }) => id).toSorted()
 
   test("finds by id, text, tags and input names, best first", () => {
     const registry = quietRegistry(operations)
@@ -286,9 +439,19 @@ describe("search", () => {
 
   test("hides what the identity may not call, and internal operations from everyone", () => {
     const registry = quietRegistry(operations)
-    expect(found(registry.search("issue"))).toEqual(["admin.wipe", "github.issues.create", "github.issues.list", "vault.open"])
-    expect(found(registry.search("issue", { identity: undefined }))).toEqual(["github.issues.create", "github.issues.list"])
-    expect(found(registry.search("issue", { identity: { id: "x", scopes: ["root"] } }))).toContain("admin.wipe")
+    expect(found(registry.search("issue"))).toEqual([
+      "admin.wipe",
+      "github.issues.create",
+      "github.issues.list",
+      "vault.open",
+    ])
+    expect(found(registry.search("issue", { identity: undefined }))).toEqual([
+      "github.issues.create",
+      "github.issues.list",
+    ])
+    expect(found(registry.search("issue", { identity: { id: "x", scopes: ["root"] } }))).toContain(
+      "admin.wipe",
+    )
     const holder = { id: "x", scopes: [], resources: { "vault:7": ["open"] } }
     expect(found(registry.search("issue", { identity: holder }))).toContain("vault.open")
   })
@@ -338,9 +501,14 @@ describe("options", () => {
   })
 
   test("formats check only where they are asked for", async () => {
-    const mail = operation("a.b", { inputSchema: Type.Object({ to: Type.String({ format: "email" }) }), handler: () => 1 })
+    const mail = operation("a.b", {
+      inputSchema: Type.Object({ to: Type.String({ format: "email" }) }),
+      handler: () => 1,
+    })
     await quietRegistry([mail]).execute("a.b", { to: "nobody" })
-    expect(await rejection(quietRegistry([mail], { formats: true }).execute("a.b", { to: "nobody" }))).toMatchObject({
+    expect(
+      await rejection(quietRegistry([mail], { formats: true }).execute("a.b", { to: "nobody" })),
+    ).toMatchObject({
       code: "VALIDATION_ERROR",
     })
   })
@@ -348,7 +516,10 @@ describe("options", () => {
 
 describe("close", () => {
   test("ends what runs, refuses what comes, and may be called twice", async () => {
-    const registry = quietRegistry([operation("a.hang", { handler: () => new Promise(() => undefined) }), greet])
+    const registry = quietRegistry([
+      operation("a.hang", { handler: () => new Promise(() => undefined) }),
+      greet,
+    ])
     const running = rejection(registry.execute("a.hang"))
     const dated = rejection(registry.execute("a.hang", {}, { deadline: Date.now() + 1e6 }))
     await registry.close()
@@ -368,7 +539,9 @@ describe("close", () => {
       await using registry = quietRegistry([greet])
       kept = registry
     }
-    expect(await rejection(kept.execute("demo.greet", { name: "x" }))).toMatchObject({ code: "UNAVAILABLE" })
+    expect(await rejection(kept.execute("demo.greet", { name: "x" }))).toMatchObject({
+      code: "UNAVAILABLE",
+    })
   })
 })
 

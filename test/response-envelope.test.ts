@@ -15,14 +15,21 @@ import {
   unwrapOrThrow,
 } from "../src/index.ts"
 import type { ResponseEnvelope } from "../src/index.ts"
+import { thrown } from "./support/operations.ts"
 
 const http = { statusCode: 200, headers: { etag: "x" }, contentType: "application/json" }
 const mcp = { isError: false, content: [{ type: "text" as const, text: "hi" }] }
 
 describe("the envelope factories", () => {
   test("stamp their source, whatever the meta says", () => {
-    expect(localEnvelope(1, "a.b")).toMatchObject({ data: 1, meta: { source: "local", operationId: "a.b" } })
-    expect(httpEnvelope(1, { ...http, source: "local" } as never).meta).toEqual({ source: "http", ...http })
+    expect(localEnvelope(1, "a.b")).toMatchObject({
+      data: 1,
+      meta: { source: "local", operationId: "a.b" },
+    })
+    expect(httpEnvelope(1, { ...http, source: "local" } as never).meta).toEqual({
+      source: "http",
+      ...http,
+    })
     expect(mcpEnvelope(0, mcp).meta).toEqual({ source: "mcp", ...mcp })
     expect(RESPONSE_SOURCES).toEqual(["local", "http", "mcp"])
   })
@@ -31,14 +38,22 @@ describe("the envelope factories", () => {
     expect(() => localEnvelope(1, undefined as never)).toThrow("operationId must be a string")
     expect(() => httpEnvelope(1, {} as never)).toThrow("meta.statusCode must be a number")
     expect(() => httpEnvelope(1, undefined as never)).toThrow(TypeError)
-    expect(() => mcpEnvelope(1, { isError: "no" } as never)).toThrow("isError (boolean) and content (array)")
+    expect(() => mcpEnvelope(1, { isError: "no" } as never)).toThrow(
+      "isError (boolean) and content (array)",
+    )
   })
 
   test("make what the schema describes", () => {
-    for (const envelope of [localEnvelope(undefined, "a.b"), httpEnvelope(null, http), mcpEnvelope("", mcp)]) {
+    for (const envelope of [
+      localEnvelope(undefined, "a.b"),
+      httpEnvelope(null, http),
+      mcpEnvelope("", mcp),
+    ]) {
       expect(collectErrors(ResponseEnvelopeSchema, envelope)).toEqual([])
     }
-    expect(collectErrors(ResponseEnvelopeSchema, { data: 1, meta: { source: "local" } })).not.toEqual([])
+    expect(
+      collectErrors(ResponseEnvelopeSchema, { data: 1, meta: { source: "local" } }),
+    ).not.toEqual([])
   })
 })
 
@@ -92,20 +107,22 @@ describe("unwrap and unwrapOrThrow", () => {
   test("unwrapOrThrow throws for an MCP error result and keeps its content", () => {
     expect(unwrapOrThrow(localEnvelope(5, "a.b"))).toBe(5)
     expect(unwrapOrThrow(mcpEnvelope(0, mcp))).toBe(0)
-    try {
-      unwrapOrThrow(failed)
-      expect.unreachable()
-    } catch (error) {
-      expect(isCallError(error, "EXECUTION_ERROR")).toBe(true)
-      expect((error as Error).message).toBe("disk full\ntry later")
-      expect(error).toMatchObject({ details: { content: failed.meta.source === "mcp" && failed.meta.content } })
-    }
-    expect(() => unwrapOrThrow(mcpEnvelope(1, { isError: true, content: [] }))).toThrow("without a text")
+    const error = thrown(() => unwrapOrThrow(failed))
+    expect(isCallError(error, "EXECUTION_ERROR")).toBe(true)
+    expect(error).toMatchObject({
+      message: "disk full\ntry later",
+      details: { content: failed.meta.source === "mcp" && failed.meta.content },
+    })
+    expect(() => unwrapOrThrow(mcpEnvelope(1, { isError: true, content: [] }))).toThrow(
+      "without a text",
+    )
   })
 
   test("name what they were given instead of an envelope", () => {
     for (const nonsense of [undefined, null, 5, {}, { data: 1, meta: {} }]) {
-      expect(() => unwrap(nonsense as never)).toThrow("unwrap(): envelope must be a ResponseEnvelope")
+      expect(() => unwrap(nonsense as never)).toThrow(
+        "unwrap(): envelope must be a ResponseEnvelope",
+      )
       expect(() => unwrapOrThrow(nonsense as never)).toThrow(TypeError)
     }
   })
@@ -183,14 +200,27 @@ describe("the wire form", () => {
       { data: 1, meta, binary: 5 },
       { data: 1, meta, binary: null },
     ]) {
-      expect(() => decodeEnvelope(wire)).toThrow(expect.objectContaining({ code: "VALIDATION_ERROR" }))
+      expect(() => decodeEnvelope(wire)).toThrow(
+        expect.objectContaining({ code: "VALIDATION_ERROR" }),
+      )
     }
   })
 
   test("any JSON with bytes in it survives", () => {
-    const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null), fc.uint8Array())
+    const leaf = fc.oneof(
+      fc.string(),
+      fc.integer(),
+      fc.boolean(),
+      fc.constant(null),
+      fc.uint8Array(),
+    )
     const { tree } = fc.letrec((tie) => ({
-      tree: fc.oneof({ maxDepth: 4 }, leaf, fc.array(tie("tree")), fc.dictionary(fc.string(), tie("tree"))),
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        leaf,
+        fc.array(tie("tree")),
+        fc.dictionary(fc.string(), tie("tree")),
+      ),
     }))
     fc.assert(
       fc.property(tree, (data) => {

@@ -5,10 +5,20 @@ import { compileSchema, httpEnvelope, mcpEnvelope, silentLogger } from "../src/i
 import type { AnyOperation, NormalizeReport, OutputWarning, RegistryOptions } from "../src/index.ts"
 import { operation, quietRegistry, rejection } from "./support/operations.ts"
 
-const Task = Type.Object({ id: Type.Number(), tags: Type.Optional(Type.Array(Type.String(), { default: [] })) })
+const Task = Type.Object({
+  id: Type.Number(),
+  tags: Type.Optional(Type.Array(Type.String(), { default: [] })),
+})
 
-async function resultOf(value: unknown, parts: Partial<AnyOperation> = {}, options: RegistryOptions = {}): Promise<unknown> {
-  const registry = quietRegistry([operation("a.b", { outputSchema: Task, ...parts, handler: () => value })], options)
+async function resultOf(
+  value: unknown,
+  parts: Partial<AnyOperation> = {},
+  options: RegistryOptions = {},
+): Promise<unknown> {
+  const registry = quietRegistry(
+    [operation("a.b", { outputSchema: Task, ...parts, handler: () => value })],
+    options,
+  )
   return (await registry.execute("a.b")).data
 }
 
@@ -29,17 +39,33 @@ describe("normalising", () => {
   })
 
   test("keep leaves undeclared properties; off leaves everything", async () => {
-    expect(await resultOf({ id: "12", secret: 1 }, { normalize: "keep" })).toEqual({ id: 12, secret: 1, tags: [] })
+    expect(await resultOf({ id: "12", secret: 1 }, { normalize: "keep" })).toEqual({
+      id: 12,
+      secret: 1,
+      tags: [],
+    })
     const raw = { id: "12", secret: 1 }
     expect(await resultOf(raw, { normalize: "off" })).toBe(raw)
-    expect(await resultOf({ id: 1, secret: 1 }, {}, { normalize: "keep" })).toEqual({ id: 1, secret: 1, tags: [] })
-    expect(await resultOf({ id: 1, secret: 1 }, { normalize: "strip" }, { normalize: "off" })).toEqual({ id: 1, tags: [] })
+    expect(await resultOf({ id: 1, secret: 1 }, {}, { normalize: "keep" })).toEqual({
+      id: 1,
+      secret: 1,
+      tags: [],
+    })
+    expect(
+      await resultOf({ id: 1, secret: 1 }, { normalize: "strip" }, { normalize: "off" }),
+    ).toEqual({ id: 1, tags: [] })
   })
 
   test("leaves an open schema's data alone", async () => {
-    for (const outputSchema of [Type.Unknown(), Type.Any(), {}, true, { description: "anything", default: 5 }]) {
+    for (const outputSchema of [
+      Type.Unknown(),
+      Type.Any(),
+      {},
+      true,
+      { description: "anything", default: 5 },
+    ]) {
       const raw = { any: "thing" }
-      expect(await resultOf(raw, { outputSchema: outputSchema as never })).toBe(raw)
+      expect(await resultOf(raw, { outputSchema: outputSchema })).toBe(raw)
     }
   })
 
@@ -50,9 +76,18 @@ describe("normalising", () => {
       const data = await resultOf({ id }, {}, { onWarning })
       expect((data as { id: unknown }).id).toEqual(id)
     }
-    expect(await resultOf({ error: "upstream down" }, { outputSchema: Type.Object({ paid: Type.Boolean(), balance: Type.Number() }) }, { onWarning })).toEqual({})
+    expect(
+      await resultOf(
+        { error: "upstream down" },
+        { outputSchema: Type.Object({ paid: Type.Boolean(), balance: Type.Number() }) },
+        { onWarning },
+      ),
+    ).toEqual({})
     expect(warnings).toHaveLength(9)
-    expect(warnings[0]).toEqual({ operationId: "a.b", errors: [{ path: "/id", message: "must be number, got null" }] })
+    expect(warnings[0]).toEqual({
+      operationId: "a.b",
+      errors: [{ path: "/id", message: "must be number, got null" }],
+    })
     expect(warnings.at(-1)?.errors).toHaveLength(2)
   })
 
@@ -81,12 +116,32 @@ describe("normalising", () => {
   test("works inside envelopes of adapters, and leaves MCP errors alone", async () => {
     const http = { statusCode: 200, headers: {}, contentType: "application/json" }
     const registry = quietRegistry([
-      operation("a.http", { outputSchema: Task, handler: () => httpEnvelope({ id: "1", x: 1 }, http) }),
-      operation("a.mcp", { outputSchema: Task, handler: () => mcpEnvelope({ id: "1", x: 1 }, { isError: false, content: [], structuredContent: { id: "1", x: 1 } }) }),
-      operation("a.failed", { outputSchema: Task, output: "strict", handler: () => mcpEnvelope([{ type: "text", text: "no" }], { isError: true, content: [] }) }),
+      operation("a.http", {
+        outputSchema: Task,
+        handler: () => httpEnvelope({ id: "1", x: 1 }, http),
+      }),
+      operation("a.mcp", {
+        outputSchema: Task,
+        handler: () =>
+          mcpEnvelope(
+            { id: "1", x: 1 },
+            { isError: false, content: [], structuredContent: { id: "1", x: 1 } },
+          ),
+      }),
+      operation("a.failed", {
+        outputSchema: Task,
+        output: "strict",
+        handler: () => mcpEnvelope([{ type: "text", text: "no" }], { isError: true, content: [] }),
+      }),
     ])
-    expect(await registry.execute("a.http")).toEqual({ data: { id: 1, tags: [] }, meta: { source: "http", ...http } })
-    expect(await registry.execute("a.mcp")).toMatchObject({ data: { id: 1, tags: [] }, meta: { structuredContent: { id: "1", x: 1 } } })
+    expect(await registry.execute("a.http")).toEqual({
+      data: { id: 1, tags: [] },
+      meta: { source: "http", ...http },
+    })
+    expect(await registry.execute("a.mcp")).toMatchObject({
+      data: { id: 1, tags: [] },
+      meta: { structuredContent: { id: "1", x: 1 } },
+    })
     expect((await registry.execute("a.failed")).data).toEqual([{ type: "text", text: "no" }])
   })
 })
@@ -96,10 +151,16 @@ describe("validating", () => {
     const warn = vi.fn()
     let now = 0
     const clock = { now: () => now, setTimeout: () => 0, clearTimeout: () => undefined }
-    const registry = quietRegistry([operation("a.b", { outputSchema: Task, handler: () => ({}) })], { logger: { ...silentLogger, warn }, clock })
+    const registry = quietRegistry(
+      [operation("a.b", { outputSchema: Task, handler: () => ({}) })],
+      { logger: { ...silentLogger, warn }, clock },
+    )
     for (let n = 0; n < 5; n++) expect((await registry.execute("a.b")).data).toEqual({ tags: [] })
     expect(warn.mock.calls).toEqual([
-      ["Output does not match its schema", { operationId: "a.b", errors: [{ path: "/id", message: "is required" }] }],
+      [
+        "Output does not match its schema",
+        { operationId: "a.b", errors: [{ path: "/id", message: "is required" }] },
+      ],
     ])
     now = 5000
     await registry.execute("a.b")
@@ -107,7 +168,10 @@ describe("validating", () => {
   })
 
   test("strict fails the call, off says nothing", async () => {
-    const registry = quietRegistry([operation("a.b", { outputSchema: Task, handler: async () => ({ id: null }) })], { output: "strict" })
+    const registry = quietRegistry(
+      [operation("a.b", { outputSchema: Task, handler: async () => ({ id: null }) })],
+      { output: "strict" },
+    )
     expect(await rejection(registry.execute("a.b"))).toMatchObject({
       code: "OUTPUT_VALIDATION_ERROR",
       message: `Output of "a.b" is invalid: /id must be number, got null.`,
@@ -116,7 +180,9 @@ describe("validating", () => {
       mayHaveExecuted: true,
     })
     const warn = vi.fn()
-    expect(await resultOf({ id: null }, { output: "off" }, { logger: { ...silentLogger, warn } })).toEqual({ id: null, tags: [] })
+    expect(
+      await resultOf({ id: null }, { output: "off" }, { logger: { ...silentLogger, warn } }),
+    ).toEqual({ id: null, tags: [] })
     expect(warn).not.toHaveBeenCalled()
     const raw = { id: null }
     expect(await resultOf(raw, { output: "off", normalize: "off" })).toBe(raw)
@@ -130,7 +196,14 @@ describe("validating", () => {
     }
     const data = await resultOf(hostile)
     expect(data).toBe(hostile)
-    const proxy = new Proxy({}, { get() { throw new Error("trap") } })
+    const proxy = new Proxy(
+      {},
+      {
+        get() {
+          throw new Error("trap")
+        },
+      },
+    )
     expect(await rejection(resultOf(proxy))).toMatchObject({ code: "EXECUTION_ERROR" })
     const cyclic: Record<string, unknown> = { id: 1, tags: ["a"] }
     cyclic["self"] = cyclic
@@ -141,7 +214,16 @@ describe("validating", () => {
     class Money {
       amount = 5
     }
-    const odd = [new Money(), new Map([[1, 2]]), new Uint8Array(3), () => 1, Symbol("s"), 5n, Number.NaN, undefined]
+    const odd = [
+      new Money(),
+      new Map([[1, 2]]),
+      new Uint8Array(3),
+      () => 1,
+      Symbol("s"),
+      5n,
+      Number.NaN,
+      undefined,
+    ]
     for (const value of odd) expect(await resultOf(value, { output: "off" })).toBe(value)
   })
 })
@@ -151,15 +233,28 @@ describe("the laws of the pipeline", () => {
     id: Type.Number(),
     name: Type.Optional(Type.String({ default: "n" })),
     list: Type.Array(Type.Object({ flag: Type.Boolean() })),
-    either: Type.Union([Type.Object({ kind: Type.Literal("a"), a: Type.Number() }), Type.Object({ kind: Type.Literal("b"), b: Type.String() })]),
+    either: Type.Union([
+      Type.Object({ kind: Type.Literal("a"), a: Type.Number() }),
+      Type.Object({ kind: Type.Literal("b"), b: Type.String() }),
+    ]),
   })
-  const loose = fc.oneof(fc.integer(), fc.string(), fc.boolean(), fc.constant(null), fc.constant("12"), fc.constant("true"))
+  const loose = fc.oneof(
+    fc.integer(),
+    fc.string(),
+    fc.boolean(),
+    fc.constant(null),
+    fc.constant("12"),
+    fc.constant("true"),
+  )
   const value = fc.record(
     {
       id: loose,
       name: loose,
       list: fc.array(fc.record({ flag: loose, more: loose }, { requiredKeys: [] })),
-      either: fc.record({ kind: fc.constantFrom("a", "b", "c"), a: loose, b: loose }, { requiredKeys: [] }),
+      either: fc.record(
+        { kind: fc.constantFrom("a", "b", "c"), a: loose, b: loose },
+        { requiredKeys: [] },
+      ),
       extra: loose,
     },
     { requiredKeys: [] },
@@ -172,7 +267,7 @@ describe("the laws of the pipeline", () => {
         const before = structuredClone(data)
         const once = await resultOf(data, { outputSchema: schema, output: "off" })
         expect(data).toEqual(before)
-        if (compiled.check(before)) expect(compiled.check(once)).toBe(true)
+        expect(!compiled.check(before) || compiled.check(once)).toBe(true)
         expect(await resultOf(once, { outputSchema: schema, output: "off" })).toEqual(once)
       }),
       { numRuns: 300 },

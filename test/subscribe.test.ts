@@ -7,7 +7,7 @@ import { count, greet, operation, quietRegistry, rejection } from "./support/ope
 type Handler = (input: never, context: OperationContext) => unknown
 
 function stream(handler: Handler, parts: object = {}): OperationRegistry {
-  return quietRegistry([operation("a.s", { type: "subscription", ...parts, handler: handler as never })])
+  return quietRegistry([operation("a.s", { type: "subscription", ...parts, handler: handler })])
 }
 
 async function collect(items: AsyncIterable<{ data: unknown }>): Promise<unknown[]> {
@@ -38,7 +38,10 @@ describe("OperationRegistry.subscribe", () => {
     )
     const items = []
     for await (const item of registry.subscribe("a.s")) items.push(item)
-    expect(items).toMatchObject([{ data: { at: 1 } }, { data: { at: 2 }, meta: { operationId: "x.y" } }])
+    expect(items).toMatchObject([
+      { data: { at: 1 } },
+      { data: { at: 2 }, meta: { operationId: "x.y" } },
+    ])
     expect(items[0]?.data).toEqual({ at: 1 })
   })
 
@@ -46,11 +49,18 @@ describe("OperationRegistry.subscribe", () => {
     async function* numbers(): AsyncGenerator<number> {
       yield 1
     }
-    for (const handler of [numbers, numbers.bind(null), () => numbers(), () => ({ [Symbol.asyncIterator]: numbers })]) {
+    for (const handler of [
+      numbers,
+      numbers.bind(null),
+      () => numbers(),
+      () => ({ [Symbol.asyncIterator]: numbers }),
+    ]) {
       expect(await collect(stream(handler).subscribe("a.s"))).toEqual([1])
     }
     let n = 0
-    const byHand = { [Symbol.asyncIterator]: () => ({ next: async () => ({ done: n++ > 1, value: n }) }) }
+    const byHand = {
+      [Symbol.asyncIterator]: () => ({ next: async () => ({ done: n++ > 1, value: n }) }),
+    }
     expect(await collect(stream(() => byHand).subscribe("a.s"))).toEqual([1, 2])
   })
 
@@ -83,13 +93,25 @@ describe("OperationRegistry.subscribe", () => {
 
   test("says when a handler gives no async iterable", async () => {
     for (const value of [undefined, 5, [1], { next: () => 1 }]) {
-      expect(await rejection(stream(() => value).subscribe("a.s").next())).toMatchObject({
+      expect(
+        await rejection(
+          stream(() => value)
+            .subscribe("a.s")
+            .next(),
+        ),
+      ).toMatchObject({
         code: "EXECUTION_ERROR",
         message: `The handler of "a.s" must return an async iterable; write async function*.`,
       })
     }
     const broken = { [Symbol.asyncIterator]: () => ({ next: async () => 5 }) }
-    expect(await rejection(stream(() => broken).subscribe("a.s").next())).toMatchObject({ code: "EXECUTION_ERROR" })
+    expect(
+      await rejection(
+        stream(() => broken)
+          .subscribe("a.s")
+          .next(),
+      ),
+    ).toMatchObject({ code: "EXECUTION_ERROR" })
   })
 
   test("what a handler throws ends the stream as a CallError", async () => {
@@ -105,7 +127,15 @@ describe("OperationRegistry.subscribe", () => {
     )
     expect(seen).toEqual([1])
     expect(isCallError(error, "EXECUTION_ERROR")).toBe(true)
-    expect(await rejection(stream(() => { throw new Error("at once") }).subscribe("a.s").next())).toMatchObject({
+    expect(
+      await rejection(
+        stream(() => {
+          throw new Error("at once")
+        })
+          .subscribe("a.s")
+          .next(),
+      ),
+    ).toMatchObject({
       message: "at once",
     })
   })
@@ -124,14 +154,20 @@ describe("OperationRegistry.subscribe", () => {
       },
       { outputSchema: Type.Object({ at: Type.Number() }), output: "strict" },
     )
-    expect(await rejection(collect(registry.subscribe("a.s")))).toMatchObject({ code: "OUTPUT_VALIDATION_ERROR" })
+    expect(await rejection(collect(registry.subscribe("a.s")))).toMatchObject({
+      code: "OUTPUT_VALIDATION_ERROR",
+    })
     await tick()
     expect(closed).toHaveBeenCalledOnce()
   })
 })
 
 describe("leaving a stream", () => {
-  function watched(): { registry: OperationRegistry; closed: ReturnType<typeof vi.fn>; signals: AbortSignal[] } {
+  function watched(): {
+    registry: OperationRegistry
+    closed: ReturnType<typeof vi.fn>
+    signals: AbortSignal[]
+  } {
     const closed = vi.fn()
     const signals: AbortSignal[] = []
     const registry = stream(async function* (_input, context) {
@@ -232,7 +268,9 @@ describe("deadlines and signals of streams", () => {
     expect(await next).toMatchObject({ code: "ABORTED" })
     expect(await rejection(idle.next())).toMatchObject({ code: "ABORTED" })
     expect(await idle.next()).toEqual({ done: true, value: undefined })
-    expect(await rejection(registry.subscribe("a.s", {}, options).next())).toMatchObject({ code: "ABORTED" })
+    expect(await rejection(registry.subscribe("a.s", {}, options).next())).toMatchObject({
+      code: "ABORTED",
+    })
   })
 
   test("has no deadline by itself", async () => {
@@ -247,8 +285,16 @@ describe("deadlines and signals of streams", () => {
 
   test("items asked for ahead of time come in order", async () => {
     const items = quietRegistry([count]).subscribe("demo.count", { to: 3 })
-    const results = await Promise.all([items.next(), items.next(), items.next(), items.next(), items.next()])
-    expect(results.map((result) => (result.done ? "end" : (result.value.data as { at: number }).at))).toEqual([1, 2, 3, "end", "end"])
+    const results = await Promise.all([
+      items.next(),
+      items.next(),
+      items.next(),
+      items.next(),
+      items.next(),
+    ])
+    expect(
+      results.map((result) => (result.done ? "end" : (result.value.data as { at: number }).at)),
+    ).toEqual([1, 2, 3, "end", "end"])
   })
 
   test("when one of several awaited items fails, the others end", async () => {
@@ -267,12 +313,17 @@ describe("deadlines and signals of streams", () => {
     const next = rejection(items.next())
     await registry.close()
     expect(await next).toMatchObject({ code: "ABORTED", message: "The registry was closed." })
-    expect(await rejection(registry.subscribe("a.s").next())).toMatchObject({ code: "UNAVAILABLE", retryable: false })
+    expect(await rejection(registry.subscribe("a.s").next())).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+    })
   })
 })
 
 describe("subscribe, the function", () => {
   test("wants a registry", () => {
-    expect(() => subscribe(undefined as never, "a.b")).toThrow("registry must be an OperationRegistry")
+    expect(() => subscribe(undefined as never, "a.b")).toThrow(
+      "registry must be an OperationRegistry",
+    )
   })
 })

@@ -10,6 +10,7 @@ import {
   silentLogger,
   validateOrThrow,
 } from "../src/index.ts"
+import { thrown } from "./support/operations.ts"
 
 afterEach(() => vi.restoreAllMocks())
 
@@ -22,7 +23,9 @@ describe("collectErrors", () => {
       { path: "/title", message: "is required" },
       { path: "/done", message: "must be boolean, got number" },
     ])
-    expect(collectErrors({ type: "string" }, 5)).toEqual([{ path: "", message: "must be string, got number" }])
+    expect(collectErrors({ type: "string" }, 5)).toEqual([
+      { path: "", message: "must be string, got number" },
+    ])
     expect(collectErrors(true, 5)).toEqual([])
     expect(collectErrors(false, 5)).toHaveLength(1)
   })
@@ -36,23 +39,24 @@ describe("validateOrThrow", () => {
   })
 
   test("throws VALIDATION_ERROR that says what is being checked", () => {
-    try {
-      validateOrThrow(Task, {}, "The task")
-      expect.unreachable()
-    } catch (error) {
-      expect(isCallError(error, "VALIDATION_ERROR")).toBe(true)
-      expect(error).toMatchObject({
-        message: "The task is invalid: /title is required.",
-        details: { errors: [{ path: "/title", message: "is required" }] },
-      })
-    }
-    expect(() => validateOrThrow(Task, 5)).toThrow("The value is invalid: must be object, got number.")
+    const error = thrown(() => validateOrThrow(Task, {}, "The task"))
+    expect(isCallError(error, "VALIDATION_ERROR")).toBe(true)
+    expect(error).toMatchObject({
+      message: "The task is invalid: /title is required.",
+      details: { errors: [{ path: "/title", message: "is required" }] },
+    })
+    expect(() => validateOrThrow(Task, 5)).toThrow(
+      "The value is invalid: must be object, got number.",
+    )
   })
 })
 
 describe("formatValueErrors", () => {
   test("gives a line for each fault", () => {
-    const errors = [{ path: "/a", message: "is required" }, { path: "", message: "is wrong" }]
+    const errors = [
+      { path: "/a", message: "is required" },
+      { path: "", message: "is wrong" },
+    ]
     expect(formatValueErrors(errors)).toBe("  - /a: is required\n  - (root): is wrong")
     expect(formatValueErrors(errors, "> ")).toBe("> /a: is required\n> (root): is wrong")
     expect(formatValueErrors([])).toBe("")
@@ -69,7 +73,9 @@ describe("assertIsSchema", () => {
 
   test("names what is wrong with anything else", () => {
     for (const nonsense of [undefined, null, 5, "string", [], () => 1]) {
-      expect(() => assertIsSchema(nonsense, "inputSchema")).toThrow(/^inputSchema is not a schema: /)
+      expect(() => assertIsSchema(nonsense, "inputSchema")).toThrow(
+        /^inputSchema is not a schema: /,
+      )
     }
     expect(() => assertIsSchema({ type: "strnig" })).toThrow("schema is not a sound schema: /type")
     expect(() => assertIsSchema({ $ref: "#/nowhere" })).toThrow(TypeError)
@@ -90,7 +96,9 @@ describe("compileSchema", () => {
   })
 
   test("speaks Standard Schema, JSON Schema form included", () => {
-    const compiled = compileSchema(Type.Object({ "a/b": Type.Number(), n: Type.Optional(Type.Number({ default: 1 })) }))
+    const compiled = compileSchema(
+      Type.Object({ "a/b": Type.Number(), n: Type.Optional(Type.Number({ default: 1 })) }),
+    )
     const standard = compiled["~standard"]
     expect(standard).toMatchObject({ version: 1, vendor: "@alkdev/operations" })
     expect(standard.validate({ "a/b": 1 })).toEqual({ value: { "a/b": 1, n: 1 } })
@@ -105,9 +113,47 @@ describe("compileSchema", () => {
   test("checks parts of a schema where unions need them, references and all", () => {
     const schemas = [
       // Branches that refer to definitions, to the whole, and to places inside it.
-      { $defs: { n: { type: "number" } }, type: "object", properties: { v: { anyOf: [{ type: "object", properties: { a: { $ref: "#/$defs/n" } }, required: ["a"] }, { type: "object", properties: { b: { type: "string" } }, required: ["b"] }] } } },
-      { type: "object", properties: { v: { anyOf: [{ type: "object", properties: { a: { type: "number" }, v: { $ref: "#" } }, required: ["a"] }, { type: "object", properties: { b: { $ref: "#/properties/s" } }, required: ["b"] }] }, s: { type: "string" } } },
-      { $id: "https://example.test/root", type: "object", properties: { v: { anyOf: [{ type: "object", properties: { a: { $ref: "root#num" } }, required: ["a"] }, { type: "object", properties: { b: { type: "string" } }, required: ["b"] }] } }, $defs: { num: { $anchor: "num", type: "number" } } },
+      {
+        $defs: { n: { type: "number" } },
+        type: "object",
+        properties: {
+          v: {
+            anyOf: [
+              { type: "object", properties: { a: { $ref: "#/$defs/n" } }, required: ["a"] },
+              { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
+            ],
+          },
+        },
+      },
+      {
+        type: "object",
+        properties: {
+          v: {
+            anyOf: [
+              {
+                type: "object",
+                properties: { a: { type: "number" }, v: { $ref: "#" } },
+                required: ["a"],
+              },
+              { type: "object", properties: { b: { $ref: "#/properties/s" } }, required: ["b"] },
+            ],
+          },
+          s: { type: "string" },
+        },
+      },
+      {
+        $id: "https://example.test/root",
+        type: "object",
+        properties: {
+          v: {
+            anyOf: [
+              { type: "object", properties: { a: { $ref: "root#num" } }, required: ["a"] },
+              { type: "object", properties: { b: { type: "string" } }, required: ["b"] },
+            ],
+          },
+        },
+        $defs: { num: { $anchor: "num", type: "number" } },
+      },
     ]
     for (const schema of schemas) {
       const normalizer = compileSchema(schema).normalizer("strip")

@@ -70,13 +70,15 @@ export class Catalog {
       throw new TypeError(`registerAll(operations): must be an array, got ${typeName(operations)}.`)
     }
     const seen = new Set<string>()
-    const records = reading("registerAll(operations): operations", () => [...operations]).map((operation) => {
-      const record = this.#prepare(operation)
-      if (seen.has(record.id) && !replace) throw taken(record.id, "appears twice in this list")
-      seen.add(record.id)
-      if (!replace) this.#expectFree(record.id)
-      return record
-    })
+    const records = reading("registerAll(operations): operations", () => [...operations]).map(
+      (operation) => {
+        const record = this.#prepare(operation)
+        if (seen.has(record.id) && !replace) throw taken(record.id, "appears twice in this list")
+        seen.add(record.id)
+        if (!replace) this.#expectFree(record.id)
+        return record
+      },
+    )
     for (const record of records) this.#put(record)
   }
 
@@ -103,7 +105,9 @@ export class Catalog {
       )
     }
     const fault = handlerFault(handler, record.spec.type)
-    const faults = reading("registerHandler(id, handler, options): options", () => policyFaults(policy))
+    const faults = reading("registerHandler(id, handler, options): options", () =>
+      policyFaults(policy),
+    )
     if (fault !== undefined) faults.push({ path: "/handler", message: fault })
     if (faults.length > 0) throw unsound(record.spec, faults)
     if (record.handler !== undefined && !replace) throw taken(id, "has a handler already")
@@ -157,7 +161,11 @@ export class Catalog {
   #prepare(operation: AnyOperation): OperationRecord {
     return reading("register(definition): definition", () => {
       const checked = checkDefinition(operation, this.#options.formats)
-      return new OperationRecord(checked, operation.handler as AnyHandler | undefined, this.#options)
+      return new OperationRecord(
+        checked,
+        operation.handler as AnyHandler | undefined,
+        this.#options,
+      )
     })
   }
 
@@ -209,7 +217,8 @@ function documentOf(spec: OperationSpec): SearchDocument {
     title: spec.title,
     description: spec.description,
     tags: spec.tags,
-    inputNames: typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
+    inputNames:
+      typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
   }
 }
 

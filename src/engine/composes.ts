@@ -6,7 +6,9 @@ export type ComposesMatcher = (id: string) => boolean
 /** What is wrong with a `composes` list; `undefined` when nothing is. */
 export function composesFault(composes: unknown): string | undefined {
   if (!Array.isArray(composes)) return `must be an array such as ["audit.write", "task.*"]`
-  const bad = composes.findIndex((entry) => typeof entry !== "string" || splitId(entry) === undefined)
+  const bad = composes.findIndex(
+    (entry) => typeof entry !== "string" || splitId(entry) === undefined,
+  )
   if (bad === -1) return undefined
   return `entry ${bad} must be an id ("audit.write") or a whole namespace ("task.*")`
 }

@@ -61,7 +61,11 @@ export class CallContext implements OperationContext {
 
   // Getters, so that `const { call } = context` works; the functions are made when asked for.
   get call(): OperationContext["call"] {
-    const call = (id: string, input?: unknown, options?: NestedCallOptions): Promise<ResponseEnvelope> =>
+    const call = (
+      id: string,
+      input?: unknown,
+      options?: NestedCallOptions,
+    ): Promise<ResponseEnvelope> =>
       this.#invocation.kernel.call(id, input, options, this.#invocation, false)
     return call as OperationContext["call"]
   }

@@ -20,7 +20,7 @@ type AnyCall = (id: string, input?: unknown, options?: unknown) => Promise<unkno
 export function createEnv<TOperations = RegisteredOperations>(
   directory: EnvDirectory,
   call: OperationCall<never>,
-  allowedNamespaces?: ReadonlySet<string> | undefined,
+  allowedNamespaces?: ReadonlySet<string>,
 ): OperationEnv<TOperations> {
   const invoke = call as AnyCall
   const isOpen = (namespace: string): boolean => allowedNamespaces?.has(namespace) ?? true

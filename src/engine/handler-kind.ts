@@ -10,7 +10,8 @@ import type { OperationType } from "../types.ts"
 export function handlerFault(handler: unknown, type: OperationType): string | undefined {
   if (typeof handler !== "function") return `must be a function, got ${typeName(handler)}`
   const tag = tagOf(handler)
-  const isGenerator = tag === "[object AsyncGeneratorFunction]" || tag === "[object GeneratorFunction]"
+  const isGenerator =
+    tag === "[object AsyncGeneratorFunction]" || tag === "[object GeneratorFunction]"
   if (type === "subscription") {
     if (tag === "[object AsyncFunction]") {
       return "of a subscription must return an async iterable, and an async function returns a promise; write async function*"

@@ -70,7 +70,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
     try {
       const record = this.store.get(id)
       const { handler } = record ?? {}
-      if (record === undefined || handler === undefined) throw notFound(this.store, id, parent?.identity ?? options?.identity)
+      if (record === undefined || handler === undefined)
+        throw notFound(this.store, id, parent?.identity ?? options?.identity)
       if (record.isStream) throw wrongKind(record, "execute", "subscribe")
       let from = parent
       if (options !== undefined && parent === undefined) {
@@ -211,7 +212,10 @@ export class Kernel implements PipelineHost, EnvDirectory {
     if (options !== undefined || parent !== undefined) this.begin(call)
     let result: unknown
     try {
-      result = (record.handler as NonNullable<OperationRecord["handler"]>)(input, new CallContext(call))
+      result = (record.handler as NonNullable<OperationRecord["handler"]>)(
+        input,
+        new CallContext(call),
+      )
       if (!isThenable(result)) return Promise.resolve(this.process(record, result))
     } catch (thrown) {
       return Promise.reject(call.fail(thrown))
@@ -226,7 +230,11 @@ export class Kernel implements PipelineHost, EnvDirectory {
   #admitNested(call: Call, parent: Call): void {
     const { record } = call
     if (parent.ended !== undefined) {
-      throw call.refuse("ABORTED", `"${record.id}" was not called: its caller had ended.`, parent.ended)
+      throw call.refuse(
+        "ABORTED",
+        `"${record.id}" was not called: its caller had ended.`,
+        parent.ended,
+      )
     }
     const { maxDepth, maxNestedCalls } = this.#options
     if (call.depth > maxDepth) {

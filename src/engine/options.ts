@@ -15,7 +15,10 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
   if (deadline !== undefined && (typeof deadline !== "number" || Number.isNaN(deadline))) {
     return wrong("/deadline", "a number of milliseconds since 1970", deadline)
   }
-  if (signal !== undefined && typeof (signal as Partial<AbortSignal>)?.addEventListener !== "function") {
+  if (
+    signal !== undefined &&
+    typeof (signal as Partial<AbortSignal>)?.addEventListener !== "function"
+  ) {
     return wrong("/signal", "an AbortSignal", signal)
   }
   if (requestId !== undefined && (typeof requestId !== "string" || requestId === "")) {
@@ -62,6 +65,11 @@ function earlier(left: number | undefined, right: number | undefined): number | 
   return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
 }
 
-function either(left: AbortSignal | undefined, right: AbortSignal | undefined): AbortSignal | undefined {
-  return left === undefined || right === undefined ? (left ?? right) : AbortSignal.any([left, right])
+function either(
+  left: AbortSignal | undefined,
+  right: AbortSignal | undefined,
+): AbortSignal | undefined {
+  return left === undefined || right === undefined
+    ? (left ?? right)
+    : AbortSignal.any([left, right])
 }

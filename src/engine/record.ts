@@ -90,7 +90,8 @@ export class OperationRecord {
   get normalizer(): Normalizer | null {
     if (this.#normalizer !== undefined) return this.#normalizer
     const { normalizeMode } = this
-    return (this.#normalizer = normalizeMode === "off" ? null : this.output.normalizer(normalizeMode))
+    return (this.#normalizer =
+      normalizeMode === "off" ? null : this.output.normalizer(normalizeMode))
   }
 
   /** What the registry hands out: the spec, and the handler when there is one. */

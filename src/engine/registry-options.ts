@@ -39,7 +39,12 @@ function settle(options: RegistryOptions): KernelOptions & CatalogOptions {
   if (typeof options !== "object" || options === null) {
     throw new TypeError("new OperationRegistry(options): options must be an object.")
   }
-  const { output = "warn", normalize = "strip", logger = consoleLogger, clock = systemClock } = options
+  const {
+    output = "warn",
+    normalize = "strip",
+    logger = consoleLogger,
+    clock = systemClock,
+  } = options
   oneOf("output", output, ["warn", "strict", "off"])
   oneOf("normalize", normalize, ["strip", "keep", "off"])
   const { timeout = 30_000, maxDepth = 16, maxNestedCalls = 1000 } = options
@@ -71,7 +76,13 @@ function settle(options: RegistryOptions): KernelOptions & CatalogOptions {
 
 function oneOf(name: string, value: unknown, allowed: readonly string[]): void {
   if (!allowed.includes(value as string)) {
-    throw wrong(name, allowed.map((word) => `"${word}"`).join(", ").replace(/, ([^,]*)$/, " or $1"))
+    throw wrong(
+      name,
+      allowed
+        .map((word) => `"${word}"`)
+        .join(", ")
+        .replace(/, ([^,]*)$/, " or $1"),
+    )
   }
 }
 

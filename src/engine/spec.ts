@@ -87,7 +87,8 @@ export function checkDefinition(definition: AnyOperation, formats: boolean): Che
 /** The error for a definition with faults. */
 export function unsound(definition: AnyOperation, faults: readonly ValueError[]): CallError {
   const { namespace, name } = definition
-  const id = typeof namespace === "string" && typeof name === "string" ? ` "${namespace}.${name}"` : ""
+  const id =
+    typeof namespace === "string" && typeof name === "string" ? ` "${namespace}.${name}"` : ""
   const list = faults
     .slice(0, 8)
     .map(({ path, message }) => `${path.slice(1).replaceAll("/", ".")} ${message}`)
@@ -166,10 +167,18 @@ function takeErrors(errorSchemas: unknown, faults: ValueError[]): ErrorDefinitio
     seen.add(entry.code)
     if (entry.schema === undefined) return entry
     try {
-      const { schema } = soundSchema(jsonSchemaOf(entry.schema, "output"), `${path}/schema`, false, faults)
+      const { schema } = soundSchema(
+        jsonSchemaOf(entry.schema, "output"),
+        `${path}/schema`,
+        false,
+        faults,
+      )
       return { ...entry, schema }
     } catch (cause) {
-      faults.push({ path: `${path}/schema`, message: `is not a schema: ${(cause as Error).message}` })
+      faults.push({
+        path: `${path}/schema`,
+        message: `is not a schema: ${(cause as Error).message}`,
+      })
       return entry
     }
   })

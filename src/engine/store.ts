@@ -60,10 +60,7 @@ export class RecordStore {
     return nearest(id, idsOf(names.values(), mayKnow))
   }
 
-  #suggestNamespace(
-    id: string,
-    mayKnow: (record: OperationRecord) => boolean,
-  ): string | undefined {
+  #suggestNamespace(id: string, mayKnow: (record: OperationRecord) => boolean): string | undefined {
     const parts = splitId(id)
     if (parts === undefined) return undefined
     const namespace = nearest(parts.namespace, this.#namespaces.keys())

@@ -99,8 +99,8 @@ class RunningStream {
   #isDone = false
   /** Set when the end came from outside and nobody was there to be told. */
   #untold: CallError | undefined
-  /** Those who asked for an item and have none yet; usually one. */
-  readonly #waiting = new Set<Waiting>()
+  /** Those who asked for an item and have none yet, in order; usually one. */
+  readonly #waiting: Waiting[] = []
 
   constructor(call: Call, input: unknown) {
     this.#call = call
@@ -120,7 +120,7 @@ class RunningStream {
     const source = this.#source as AsyncIterator<unknown>
     return new Promise((resolve, reject) => {
       const waiting = { resolve, reject }
-      this.#waiting.add(waiting)
+      this.#waiting.push(waiting)
       let pulled: Promise<IteratorResult<unknown>>
       try {
         pulled = source.next()
@@ -140,7 +140,7 @@ class RunningStream {
   async leave(): Promise<void> {
     if (this.#isDone) return
     const message = `The consumer of "${this.#call.record.id}" left.`
-    const isIdle = this.#waiting.size === 0
+    const isIdle = this.#waiting.length === 0
     this.#close()
     this.#call.refuse("ABORTED", message)
     this.#call.stopWork("ABORTED", message)
@@ -153,9 +153,9 @@ class RunningStream {
   /** A deadline, a signal, a parent or `close` ended it. */
   #endedOutside(error: CallError): void {
     // Nobody waits: the next one who asks hears of it.
-    if (this.#waiting.size === 0) this.#untold = error
+    if (this.#waiting.length === 0) this.#untold = error
     for (const { reject } of this.#waiting) reject(error)
-    this.#waiting.clear()
+    this.#waiting.length = 0
     this.#close()
     this.#stopSource().catch(() => undefined)
   }
@@ -167,7 +167,7 @@ class RunningStream {
   }
 
   #deliver(waiting: Waiting, result: IteratorResult<unknown>): void {
-    if (!this.#waiting.has(waiting)) return
+    if (!this.#waiting.includes(waiting)) return
     try {
       if (typeof result !== "object" || result === null) {
         throw new TypeError("The handler's iterator gave something that is no result.")
@@ -177,7 +177,7 @@ class RunningStream {
         return
       }
       const value = this.#call.kernel.process(this.#call.record, result.value)
-      this.#waiting.delete(waiting)
+      this.#drop(waiting)
       waiting.resolve({ done: false, value })
     } catch (thrown) {
       this.#break(waiting, thrown)
@@ -186,7 +186,7 @@ class RunningStream {
   }
 
   #break(waiting: Waiting, thrown: unknown): void {
-    if (!this.#waiting.delete(waiting)) return
+    if (!this.#drop(waiting)) return
     waiting.reject(this.#call.fail(thrown))
     this.#close()
   }
@@ -196,7 +196,13 @@ class RunningStream {
     this.#isDone = true
     this.#call.unwatch()
     for (const { resolve } of this.#waiting) resolve(DONE)
-    this.#waiting.clear()
+    this.#waiting.length = 0
+  }
+
+  #drop(waiting: Waiting): boolean {
+    const at = this.#waiting.indexOf(waiting)
+    if (at !== -1) this.#waiting.splice(at, 1)
+    return at !== -1
   }
 
   async #stopSource(): Promise<void> {

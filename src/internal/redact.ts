@@ -85,7 +85,9 @@ function copyObject(value: object, state: State): unknown {
     const out: Record<string, unknown> = {}
     for (const key of Object.keys(value)) {
       if (state.nodes > MAX_NODES) break
-      const item = SECRET_KEY.test(key) ? MASK : copy((value as Record<string, unknown>)[key], state)
+      const item = SECRET_KEY.test(key)
+        ? MASK
+        : copy((value as Record<string, unknown>)[key], state)
       if (item === undefined) continue
       Object.defineProperty(out, key, {
         value: item,

@@ -10,7 +10,12 @@ import { jsonSchemaOf } from "./standard.ts"
 /** A Standard Schema result. */
 export type StandardResult<TOutput> =
   | { readonly value: TOutput; readonly issues?: undefined }
-  | { readonly issues: readonly { readonly message: string; readonly path: readonly PropertyKey[] }[] }
+  | {
+      readonly issues: readonly {
+        readonly message: string
+        readonly path: readonly PropertyKey[]
+      }[]
+    }
 
 /** A schema made ready for use. Everything inside is built when it is first needed. */
 export interface CompiledSchema<TValue = unknown> {

@@ -5,7 +5,7 @@ import { explain } from "./explain.ts"
 import type { SchemaIssue } from "./issues.ts"
 import type { JsonSchema } from "./json.ts"
 import { prepareSchema } from "./prepare.ts"
-import { Links, type SchemaNode } from "./refs.ts"
+import { Links } from "./refs.ts"
 
 export type { SchemaIssue } from "./issues.ts"
 
@@ -53,7 +53,7 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
       const run = (test ??= compile(schema, formats))
       try {
         if (run(value)) return []
-        links ??= new Links(schema as SchemaNode)
+        links ??= new Links(schema)
         const issues = explain(schema, links, value, Math.max(1, max), formats)
         if (issues.length > 0) return issues
         return [{ path: "", keyword: "schema", message: "does not match the schema" }]
@@ -65,8 +65,8 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
 }
 
 function compile(schema: JsonSchema, formats: boolean): Test {
-  const links = new Links(schema as SchemaNode)
-  const prepared = prepareSchema(schema as SchemaNode, links, formats)
+  const links = new Links(schema)
+  const prepared = prepareSchema(schema, links, formats)
   const root = prepared.schema as object
   // A validator that TypeBox cannot accelerate keeps state between calls and then accepts what it must not.
   const stateless: Test = (value) => Check(prepared.context, root, value)

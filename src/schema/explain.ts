@@ -57,7 +57,7 @@ export function explain(
   const issues: RawIssue[] = []
   const explainer = new Explainer(links, formats)
   try {
-    explainer.visit(root as Node, value, "", [], issues, max)
+    explainer.visit(root, value, "", [], issues, max)
   } catch (thrown) {
     if (thrown !== EXHAUSTED) throw thrown
   }

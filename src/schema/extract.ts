@@ -72,7 +72,10 @@ function placesOf(root: JsonSchema): Map<object, string> {
     if (typeof value !== "object" || value === null || found.has(value)) return
     found.set(value, pointer)
     for (const [key, item] of Object.entries(value)) {
-      visit(item, `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`)
+      visit(
+        item,
+        `${pointer}/${encodeURIComponent(key.replaceAll("~", "~0").replaceAll("/", "~1"))}`,
+      )
     }
   }
   visit(root, "")

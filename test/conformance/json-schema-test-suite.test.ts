@@ -12,6 +12,7 @@ const DRAFTS = [
 ] as const
 
 if (!hasSuite) {
+  // oxlint-disable-next-line no-console -- a skip that nobody notices would be worse
   console.warn(
     "The JSON Schema Test Suite is not there (shared/corpus/json-schema-test-suite beside the repository): its tests are skipped.",
   )
@@ -54,10 +55,9 @@ describe.runIf(hasSuite).each(DRAFTS)("JSON Schema Test Suite, %s", (draft, dial
             known.group === group.description &&
             known.test === description,
         )
-        if (gap === undefined) {
-          if (passed !== valid) wrong.push(name)
-        } else {
-          expect(passed, `${name} passes now: remove it from known-gaps.ts`).not.toBe(valid)
+        if (gap === undefined && passed !== valid) wrong.push(name)
+        if (gap !== undefined && passed === valid) {
+          wrong.push(`${name} passes now: remove it from known-gaps.ts`)
         }
       }
     }

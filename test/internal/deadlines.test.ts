@@ -49,7 +49,9 @@ function handClock(): Clock & { advance(to: number): void; timers: number } {
     clearTimeout: (timer) => void timers.delete(timer as number),
     advance(to) {
       for (;;) {
-        const next = [...timers].filter(([, timer]) => timer.at <= to).toSorted((a, b) => a[1].at - b[1].at)[0]
+        const next = [...timers]
+          .filter(([, timer]) => timer.at <= to)
+          .toSorted((a, b) => a[1].at - b[1].at)[0]
         if (next === undefined) break
         timers.delete(next[0])
         now = Math.max(now, next[1].at)
@@ -172,7 +174,8 @@ describe("Deadlines", () => {
 
   test("a timer that nobody waits for does not hold the process", async () => {
     const deadlines = new Deadlines(systemClock)
-    const timers = (): number => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
     const before = timers()
     const entry = new Entry(systemClock, Date.now() + 60_000)
     deadlines.add(entry)

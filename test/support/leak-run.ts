@@ -1,6 +1,11 @@
 // Run by test/e2e/leaks.test.ts in a process of its own, with gc exposed. Prints one JSON value.
 import { Type } from "typebox"
-import { createRegistry, defineOperation, OperationRegistry, silentLogger } from "../../src/index.ts"
+import {
+  createRegistry,
+  defineOperation,
+  OperationRegistry,
+  silentLogger,
+} from "../../src/index.ts"
 import type { CallError } from "../../src/index.ts"
 
 const gc = globalThis.gc as () => void
@@ -59,7 +64,10 @@ const registry = createRegistry([echo, nested, hang, ticks], { logger: silentLog
 const shared = new AbortController()
 let listeners = 0
 const { signal } = shared
-for (const [name, step] of [["addEventListener", 1], ["removeEventListener", -1]] as const) {
+for (const [name, step] of [
+  ["addEventListener", 1],
+  ["removeEventListener", -1],
+] as const) {
   const original = signal[name].bind(signal) as (...args: unknown[]) => void
   Object.defineProperty(signal, name, {
     value: (...args: unknown[]) => {
@@ -101,7 +109,8 @@ async function aborts(count: number): Promise<number> {
 
 async function streams(count: number): Promise<void> {
   for (let n = 0; n < count; n++) {
-    for await (const item of registry.subscribe("leak.ticks", {}, { signal })) if (item.data === 3) break
+    for await (const item of registry.subscribe("leak.ticks", {}, { signal }))
+      if (item.data === 3) break
   }
 }
 
@@ -142,7 +151,7 @@ for (let n = 0; n < 20; n++) {
 }
 await settled()
 
-console.log(
+process.stdout.write(
   JSON.stringify({
     grownKilobytes: Math.round((after - before) / 1024),
     resources: left - resources,

@@ -1,6 +1,6 @@
 import { Type } from "typebox"
-import { createRegistry, defineOperation, OperationRegistry, silentLogger } from "../../src/index.ts"
-import type { AnyOperation, RegistryOptions } from "../../src/index.ts"
+import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
+import type { AnyOperation, RegistryOptions, OperationRegistry } from "../../src/index.ts"
 
 /** Says hello; needs nothing from its caller. */
 export const greet = defineOperation({
@@ -36,7 +36,7 @@ export function quietRegistry(
   options: RegistryOptions = {},
 ): OperationRegistry {
   const registry = createRegistry(operations, { logger: silentLogger, ...options })
-  return registry as unknown as OperationRegistry
+  return registry
 }
 
 /** An operation of which only some things matter. */
@@ -66,4 +66,14 @@ export async function rejection(promise: Promise<unknown>): Promise<unknown> {
     return error
   }
   throw new Error("Expected a rejection, got a result.")
+}
+
+/** What a function throws; fails when it does not. */
+export function thrown(run: () => unknown): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  throw new Error("Expected a throw, got a result.")
 }

@@ -17,7 +17,10 @@ const create = defineOperation({
   version: "1.0.0",
   type: OperationType.MUTATION,
   description: "Creates a task",
-  inputSchema: Type.Object({ title: Type.String(), tags: Type.Optional(Type.Array(Type.String())) }),
+  inputSchema: Type.Object({
+    title: Type.String(),
+    tags: Type.Optional(Type.Array(Type.String())),
+  }),
   outputSchema: Type.Object({ id: Type.String(), done: Type.Boolean() }),
   errorSchemas: [
     { code: "TITLE_TAKEN", description: "", schema: Type.Object({ takenBy: Type.String() }) },
@@ -85,11 +88,9 @@ describe("types of a registry", () => {
 
   test("an id that is not known statically works with unknown", () => {
     const id: string = "task.create"
-    expectTypeOf(registry.execute(id, 1)).toEqualTypeOf<Promise<ResponseEnvelope<unknown>>>()
-    expectTypeOf(registry.execute("other.thing")).toEqualTypeOf<
-      Promise<ResponseEnvelope<unknown>>
-    >()
-    expectTypeOf(registry.subscribe(id, 1)).toEqualTypeOf<EnvelopeStream<unknown>>()
+    expectTypeOf(registry.execute(id, 1)).toEqualTypeOf<Promise<ResponseEnvelope>>()
+    expectTypeOf(registry.execute("other.thing")).toEqualTypeOf<Promise<ResponseEnvelope>>()
+    expectTypeOf(registry.subscribe(id, 1)).toEqualTypeOf<EnvelopeStream>()
   })
 
   test("subscribe infers its items", () => {
@@ -169,7 +170,7 @@ describe("types of a registry", () => {
   })
 
   test("a handler must give what its output schema says", () => {
-    defineOperation({
+    const wrong = defineOperation({
       namespace: "a",
       name: "b",
       type: "query",
@@ -180,11 +181,11 @@ describe("types of a registry", () => {
       // @ts-expect-error the id is a number
       handler: () => ({ id: 1 }),
     })
+    expectTypeOf(wrong.name).toEqualTypeOf<"b">()
   })
 
   test("a typed registry is still a registry", () => {
-    const takesAny = (_registry: AnyRegistry): void => undefined
-    takesAny(registry)
-    takesAny(new OperationRegistry())
+    expectTypeOf(registry).toExtend<AnyRegistry>()
+    expectTypeOf(new OperationRegistry()).toExtend<AnyRegistry>()
   })
 })

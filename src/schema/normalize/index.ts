@@ -147,5 +147,4 @@ class SchemaNormalizer implements Normalizer {
     }
     return this.#default
   }
-
 }
