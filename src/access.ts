@@ -112,7 +112,8 @@ export function denial(
   const details: Record<string, unknown> = { operationId }
   if (requirement !== undefined) {
     details["requiredScopes"] = requirement.all
-    if (requirement.all.length > 0) needs.push(`the scopes ${quoted(requirement.all)}`)
+    if (requirement.all.length > 0)
+      needs.push(`the scope${requirement.all.length > 1 ? "s" : ""} ${quoted(requirement.all)}`)
     if (requirement.any.length > 0) {
       details["requiredScopesAny"] = requirement.any
       needs.push(`one of the scopes ${quoted(requirement.any)}`)

@@ -1,6 +1,6 @@
 import type { TSchema } from "typebox"
 import { admitSchema, type AdmitOptions, type SchemaDiagnostic } from "./schema/admit.ts"
-import { quote, reasonOf } from "./schema/describe.ts"
+import { jsonSchemaOf } from "./schema/standard.ts"
 
 /** How `FromSchema` reads a schema, and who hears about the places it could not take over. */
 export interface FromSchemaOptions extends AdmitOptions {
@@ -19,7 +19,7 @@ const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
  */
 export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TSchema {
   const { onDiagnostic = warn, ...admission } = options
-  const source = standardJsonSchema(schema)
+  const source = jsonSchemaOf(schema, "input")
   const admitted = admitSchema(source, admission)
   // One that came in admitted was reported when it was.
   if (admitted.schema !== source) admitted.diagnostics.forEach((found) => onDiagnostic(found))
@@ -31,41 +31,6 @@ export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TS
 export function schemaDiagnostics(schema: unknown): readonly SchemaDiagnostic[] {
   if (typeof schema !== "object" || schema === null) return []
   return diagnosticsOf.get(schema) ?? []
-}
-
-/** The JSON Schema of a Zod, Valibot or ArkType schema; anything else as it is. */
-function standardJsonSchema(schema: unknown): unknown {
-  const standard = standardOf(schema)
-  if (standard === undefined) return schema
-  const vendor = quote(standard["vendor"] ?? "unknown")
-  const converter = standard["jsonSchema"] as { input?: unknown } | undefined
-  if (typeof converter?.input !== "function") {
-    throw new TypeError(
-      `This schema of vendor ${vendor} has no JSON Schema form ("~standard.jsonSchema"). Convert it first (Valibot: toStandardJsonSchema of @valibot/to-json-schema), or pass JSON Schema.`,
-    )
-  }
-  try {
-    return converter.input({ target: "draft-2020-12" })
-  } catch (thrown) {
-    throw new TypeError(
-      `This schema of vendor ${vendor} cannot be written as JSON Schema: ${reasonOf(thrown)}. Use types that JSON has, or pass JSON Schema.`,
-      { cause: thrown },
-    )
-  }
-}
-
-function standardOf(schema: unknown): Record<string, unknown> | undefined {
-  // ArkType's schemas are functions.
-  if ((typeof schema !== "object" && typeof schema !== "function") || schema === null)
-    return undefined
-  try {
-    const standard: unknown = (schema as Record<string, unknown>)["~standard"]
-    return typeof standard === "object" && standard !== null
-      ? (standard as Record<string, unknown>)
-      : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function warn({ path, message }: SchemaDiagnostic): void {

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { Static } from "typebox"
 import type { CallError } from "./errors.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"

@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
 import type { AnyOperation, Operation, OperationInit } from "./define.ts"
 import { Catalog } from "./engine/catalog.ts"

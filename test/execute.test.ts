@@ -187,6 +187,24 @@ describe("OperationRegistry.execute", () => {
     expect(seen[1]).toBe(full)
   })
 
+  test("a property with a default may be left out, required or not", async () => {
+    const registry = quietRegistry([
+      operation("a.b", {
+        inputSchema: Type.Object({ limit: Type.Integer({ default: 10 }), q: Type.String() }),
+        handler: ((input: unknown) => input) as never,
+      }),
+      operation("a.whole", {
+        inputSchema: Type.Object({ n: Type.Number() }, { default: { n: 1 } }),
+        handler: ((input: unknown) => input) as never,
+      }),
+    ])
+    expect((await registry.execute("a.b", { q: "x" })).data).toEqual({ limit: 10, q: "x" })
+    expect(await rejection(registry.execute("a.b", {}))).toMatchObject({
+      details: { errors: [{ path: "/q", message: "is required" }] },
+    })
+    expect((await registry.execute("a.whole")).data).toEqual({ n: 1 })
+  })
+
   test("never coerces an input", async () => {
     const registry = quietRegistry([
       operation("a.b", { inputSchema: Type.Object({ n: Type.Number() }), handler: () => 1 }),
@@ -260,6 +278,90 @@ describe("OperationRegistry.execute", () => {
       message: "It is gone",
       details: { id: "7" },
     })
+  })
+})
+
+describe("input checks of other libraries that take time", () => {
+  const schema = (validate: (value: unknown) => unknown): object => ({
+    "~standard": {
+      version: 1,
+      vendor: "slow",
+      validate,
+      jsonSchema: { input: () => ({}), output: () => ({}) },
+    },
+  })
+  const slow = (
+    validate: (value: unknown) => unknown,
+    handler = vi.fn(() => "done"),
+  ): ReturnType<typeof quietRegistry> =>
+    quietRegistry([
+      operation("a.call", { inputSchema: schema(validate) as never, handler }),
+      operation("a.stream", {
+        type: "subscription",
+        inputSchema: schema(validate) as never,
+        async *handler() {
+          yield handler()
+        },
+      }),
+    ])
+
+  test("end with a CallError when they break", async () => {
+    const registry = slow(() => Promise.reject(new Error("their bug")))
+    expect(await rejection(registry.execute("a.call"))).toMatchObject({
+      code: "EXECUTION_ERROR",
+      message: "their bug",
+    })
+    expect(await rejection(registry.subscribe("a.stream").next())).toMatchObject({
+      code: "EXECUTION_ERROR",
+    })
+    const throwing = slow(() => {
+      throw new Error("at once")
+    })
+    expect(isCallError(await rejection(throwing.execute("a.call")))).toBe(true)
+    const empty = slow(() => undefined)
+    expect(await rejection(empty.execute("a.call"))).toMatchObject({
+      message: expect.stringContaining("gave no result"),
+    })
+    const odd = slow(() => ({ issues: "many" }))
+    expect(await rejection(odd.execute("a.call"))).toMatchObject({ code: "VALIDATION_ERROR" })
+  })
+
+  test("are under the deadline and the signal of the call, and the handler is not called after", async () => {
+    const handler = vi.fn(() => "done")
+    let release: (value: unknown) => void = () => undefined
+    const registry = slow(() => new Promise((resolve) => (release = resolve)), handler)
+    expect(
+      await rejection(registry.execute("a.call", {}, { deadline: Date.now() + 5 })),
+    ).toMatchObject({ code: "TIMEOUT" })
+    release({ value: 1 })
+    expect(
+      await rejection(registry.subscribe("a.stream", {}, { deadline: Date.now() + 5 }).next()),
+    ).toMatchObject({ code: "TIMEOUT" })
+    const controller = new AbortController()
+    const call = rejection(registry.execute("a.call", {}, { signal: controller.signal }))
+    controller.abort()
+    expect(await call).toMatchObject({ code: "ABORTED" })
+    const closing = rejection(registry.execute("a.call"))
+    const items = registry.subscribe("a.stream")
+    const first = items.next()
+    await items.return()
+    release({ value: 1 })
+    expect(await first).toEqual({ done: true, value: undefined })
+    await registry.close()
+    expect(await closing).toMatchObject({ code: "ABORTED" })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(handler).not.toHaveBeenCalled()
+  })
+
+  test("may give what the handler gets", async () => {
+    const registry = slow(
+      async () => ({ value: "checked" }),
+      vi.fn((input?: unknown) => input) as never,
+    )
+    expect((await registry.execute("a.call", "raw")).data).toBe("checked")
+    const items = registry.subscribe("a.stream", "raw")
+    const results = await Promise.all([items.next(), items.next()])
+    expect(results.map(({ done }) => done)).toEqual([false, true])
   })
 })
 

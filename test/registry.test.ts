@@ -36,7 +36,7 @@ describe("registering", () => {
         tags: ["a"],
         examples: [{}],
         annotations: { readOnly: true },
-        _meta: { x: 1 },
+        _meta: { x: { deep: [1] } },
         title: "T",
         deprecated: true,
         visibility: "external",
@@ -45,6 +45,7 @@ describe("registering", () => {
     ])
     const spec = registry.getSpec("demo.greet")
     expect(JSON.parse(JSON.stringify(spec))).toEqual(spec)
+    expect(Object.isFrozen((spec?._meta?.["x"] as { deep: object }).deep)).toBe(true)
     expect(collectErrors(OperationSpecSchema, spec)).toEqual([])
     expect(spec?.inputSchema).toEqual(greet.inputSchema)
     for (const part of [
@@ -126,6 +127,21 @@ describe("registering", () => {
     expect(() => registry.registerSpec(greet)).toThrow("is registered already")
     registry.registerSpec(greet, { replace: true })
     expect(registry.getHandler("demo.greet")).toBeUndefined()
+  })
+
+  test("a spec does not say how far its results are trusted", async () => {
+    const registry = quietRegistry([], { output: "strict" })
+    registry.registerSpec({
+      ...operation("a.b", { outputSchema: Type.String() }),
+      output: "off",
+      normalize: "off",
+    } as never)
+    registry.registerHandler("a.b", () => 5n)
+    expect((await registry.execute("a.b")).data).toBe("5")
+    registry.registerHandler("a.b", () => null, { replace: true })
+    expect(await rejection(registry.execute("a.b"))).toMatchObject({
+      code: "OUTPUT_VALIDATION_ERROR",
+    })
   })
 
   test("a handler for a spec that is not there, or of the wrong kind", () => {
@@ -526,6 +542,8 @@ describe("close", () => {
     await registry.close()
     expect(await running).toMatchObject({ code: "ABORTED", message: "The registry was closed." })
     expect(await dated).toMatchObject({ code: "ABORTED" })
+    expect(() => registry.register(count)).toThrow(expect.objectContaining({ code: "UNAVAILABLE" }))
+    expect(registry.onChange(() => undefined)).toBeTypeOf("function")
     expect(await rejection(registry.execute("demo.greet", { name: "x" }))).toMatchObject({
       code: "UNAVAILABLE",
       retryable: false,

@@ -1,4 +1,3 @@
-import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
@@ -7,9 +6,8 @@ import type { CallOptions, Identity } from "../types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { Kernel } from "./kernel.ts"
 import type { OperationRecord } from "./record.ts"
-
-/** Why a call ended before its handler did. */
-export type EndReason = "TIMEOUT" | "ABORTED"
+import { endedEarly } from "./refusals.ts"
+import type { EndReason } from "./refusals.ts"
 
 /**
  * One running call or stream: who asked, until when, and what must stop with it.
@@ -142,6 +140,24 @@ export class Call implements DeadlineEntry {
     return outcome as Promise<never>
   }
 
+  /** Waits for something that comes before the handler; the call may end meanwhile. */
+  waitFor(promise: Promise<unknown>): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.reject = reject
+      this.watch()
+      promise.then(
+        (value) => {
+          this.unwatch()
+          resolve(value)
+        },
+        (thrown: unknown) => {
+          this.unwatch()
+          reject(this.fail(thrown))
+        },
+      )
+    })
+  }
+
   /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
   watch(): void {
     const { kernel, parent, options } = this
@@ -186,7 +202,7 @@ export class Call implements DeadlineEntry {
   /** Ends the call before its handler does, and everything that runs under it. */
   end(reason: EndReason, message: string, cause?: unknown): void {
     if (this.ended !== undefined) return
-    this.ended = this.endError(reason, message, cause, true)
+    this.ended = endedEarly(this, reason, message, true, cause)
     this.unwatch()
     this.reject?.(this.ended)
     this.stopWork(reason, message)
@@ -194,7 +210,7 @@ export class Call implements DeadlineEntry {
 
   /** The error of a call that ends before its handler was called. */
   refuse(reason: EndReason, message: string, cause?: unknown): CallError {
-    this.ended = this.endError(reason, message, cause, false)
+    this.ended = endedEarly(this, reason, message, false, cause)
     return this.ended
   }
 
@@ -246,22 +262,6 @@ export class Call implements DeadlineEntry {
       nestedCalls: 0,
       env: undefined,
       identity: undefined,
-    })
-  }
-
-  private endError(
-    reason: EndReason,
-    message: string,
-    cause: unknown,
-    started: boolean,
-  ): CallError {
-    return refusal(reason, message, {
-      operationId: this.record.id,
-      requestId: this.requestId,
-      mayHaveExecuted: started,
-      retryable: reason === "TIMEOUT" && (!started || this.record.isIdempotent),
-      ...(reason === "TIMEOUT" && { details: { deadline: this.deadline } }),
-      ...(cause !== undefined && { cause }),
     })
   }
 }

@@ -21,6 +21,14 @@ import type { AnyHandler } from "./record.ts"
 import { checkDefinition, policyFaults, takePolicy, unsound } from "./spec.ts"
 import { RecordStore } from "./store.ts"
 
+/** A spec says what an operation is, not how far its registry trusts it. */
+const NO_POLICY = {
+  handler: undefined,
+  composes: undefined,
+  normalize: undefined,
+  output: undefined,
+}
+
 /** A change of what is registered. */
 export interface RegistryChange {
   readonly type: "added" | "removed" | "replaced"
@@ -59,6 +67,7 @@ export class Catalog {
   readonly #options: CatalogOptions
   readonly #listeners = new Set<(change: RegistryChange) => void>()
   #index: SearchIndex | undefined
+  #isClosed = false
 
   constructor(options: CatalogOptions) {
     this.#options = options
@@ -86,9 +95,10 @@ export class Catalog {
     const record = this.#prepare(
       reading("registerSpec(spec): spec", () =>
         typeof spec === "object" && spec !== null && !Array.isArray(spec)
-          ? { ...spec, handler: undefined, composes: undefined }
+          ? { ...spec, ...NO_POLICY }
           : spec,
       ),
+      "registerSpec(spec): spec",
     )
     if (!replace) this.#expectFree(record.id)
     this.#put(record)
@@ -149,18 +159,24 @@ export class Catalog {
     }
     // A wrapper, so that the same function given twice is called twice and ends twice.
     const entry = (change: RegistryChange): void => listener(change)
-    this.#listeners.add(entry)
+    if (!this.#isClosed) this.#listeners.add(entry)
     return () => void this.#listeners.delete(entry)
   }
 
   close(): void {
+    this.#isClosed = true
     this.#listeners.clear()
     this.#index = undefined
   }
 
-  #prepare(operation: AnyOperation): OperationRecord {
-    return reading("register(definition): definition", () => {
-      const checked = checkDefinition(operation, this.#options.formats)
+  #prepare(operation: AnyOperation, what = "register(definition): definition"): OperationRecord {
+    if (this.#isClosed) {
+      throw new CallError("UNAVAILABLE", "Nothing can be registered: the registry is closed.", {
+        retryable: false,
+      })
+    }
+    return reading(what, () => {
+      const checked = checkDefinition(operation, this.#options.formats, what)
       return new OperationRecord(
         checked,
         operation.handler as AnyHandler | undefined,

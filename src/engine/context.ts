@@ -1,4 +1,5 @@
 import { createEnv } from "./env-proxy.ts"
+import { frozenCopy } from "../internal/frozen.ts"
 import type { NestedCallOptions } from "../infer.ts"
 import type { Logger } from "../logger.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
@@ -98,14 +99,5 @@ export class CallContext implements OperationContext {
 
 function frozenIdentity(identity: Identity | undefined): Identity | undefined {
   if (typeof identity !== "object" || identity === null) return undefined
-  return deepFrozen(identity, 0) as Identity
-}
-
-function deepFrozen(value: unknown, depth: number): unknown {
-  if (typeof value !== "object" || value === null || depth > 8) return value
-  if (Array.isArray(value)) return Object.freeze(value.map((item) => deepFrozen(item, depth + 1)))
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return value
-  const entries = Object.entries(value).map(([key, item]) => [key, deepFrozen(item, depth + 1)])
-  return Object.freeze(Object.fromEntries(entries))
+  return frozenCopy(identity) as Identity
 }

@@ -25,19 +25,16 @@ export function admitInput(call: Call, input: unknown): unknown {
 function prepareInput(call: Call, input: unknown): unknown {
   const { record } = call
   if (record.vendor !== undefined) return vendorInput(call, record, input)
-  if (!record.input.check(input)) {
-    // A default of the whole input stands in for one that was left out.
-    const filled = input === undefined ? record.inputDefaults.normalize(input).value : undefined
-    if (filled !== undefined && record.input.check(filled)) return filled
-    throw invalid(
-      "VALIDATION_ERROR",
-      `Input for "${record.id}"`,
-      toValueErrors(record.input.errors(input)),
-      { operationId: record.id, requestId: call.requestId },
-    )
-  }
+  // Defaults come first: a property that has one may be left out, required or not.
   const { value } = record.inputDefaults.normalize(input)
-  return value !== input && !record.input.check(value) ? input : value
+  if (record.input.check(value)) return value
+  if (value !== input && record.input.check(input)) return input
+  throw invalid(
+    "VALIDATION_ERROR",
+    `Input for "${record.id}"`,
+    toValueErrors(record.input.errors(value)),
+    { operationId: record.id, requestId: call.requestId },
+  )
 }
 
 /** Standard Schema: the vendor's check decides, and what it gives is what the handler gets. */

@@ -12,7 +12,7 @@ import { CallContext } from "./context.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
 import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
-import type { OperationRecord } from "./record.ts"
+import type { AnyHandler, OperationRecord } from "./record.ts"
 import { admitInput } from "./input.ts"
 import type { RecordStore } from "./store.ts"
 import { Stream } from "./stream.ts"
@@ -212,10 +212,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     if (options !== undefined || parent !== undefined) this.begin(call)
     let result: unknown
     try {
-      result = (record.handler as NonNullable<OperationRecord["handler"]>)(
-        input,
-        new CallContext(call),
-      )
+      result = (record.handler as AnyHandler)(input, new CallContext(call))
       if (!isThenable(result)) return Promise.resolve(this.process(record, result))
     } catch (thrown) {
       return Promise.reject(call.fail(thrown))
@@ -223,8 +220,15 @@ export class Kernel implements PipelineHost, EnvDirectory {
     return call.wait(result instanceof Promise ? result : Promise.resolve(result))
   }
 
-  async #runLater(call: Call, prepared: Promise<unknown>): Promise<ResponseEnvelope> {
-    return await this.#run(call, await prepared)
+  /** As `#run`, where the input is still being checked: the call lasts from now on, not from then. */
+  #runLater(call: Call, prepared: Promise<unknown>): Promise<ResponseEnvelope> {
+    this.begin(call)
+    const result = prepared.then((input) =>
+      call.ended === undefined
+        ? (call.record.handler as AnyHandler)(input, new CallContext(call))
+        : undefined,
+    )
+    return call.wait(result)
   }
 
   #admitNested(call: Call, parent: Call): void {

@@ -67,10 +67,37 @@ export function badOptions(record: OperationRecord, fault: ValueError): CallErro
   })
 }
 
+/** Why a call ended before its handler did. */
+export type EndReason = "TIMEOUT" | "ABORTED"
+
+/** The error of a call that ended early; `started` says whether its handler had been called. */
+export function endedEarly(
+  call: {
+    readonly record: OperationRecord
+    readonly requestId: string
+    readonly deadline: number | undefined
+  },
+  reason: EndReason,
+  message: string,
+  started: boolean,
+  cause: unknown,
+): CallError {
+  const { record, requestId, deadline } = call
+  return refusal(reason, message, {
+    operationId: record.id,
+    requestId,
+    mayHaveExecuted: started,
+    retryable: reason === "TIMEOUT" && (!started || record.isIdempotent),
+    ...(reason === "TIMEOUT" && { details: { deadline } }),
+    ...(cause !== undefined && { cause }),
+  })
+}
+
 /** What is thrown before a handler runs is ours, unless the caller's own objects throw when read. */
 export function asRefusal(thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown
-  return refusal("VALIDATION_ERROR", `The call cannot be read: ${reasonOf(thrown)}`, {
+  const reason = reasonOf(thrown).replace(/\.$/, "")
+  return refusal("VALIDATION_ERROR", `What the call was given cannot be read: ${reason}.`, {
     cause: thrown,
   })
 }

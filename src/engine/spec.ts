@@ -1,3 +1,4 @@
+import { frozenCopy } from "../internal/frozen.ts"
 import { parsePointer } from "../internal/pointer.ts"
 import type { AnyOperation } from "../define.ts"
 import { CallError, ErrorCode } from "../errors.ts"
@@ -11,7 +12,8 @@ import type { ErrorDefinition, OperationPolicy, OperationSpec } from "../types.t
 import type { ValueError } from "../validation.ts"
 import { composesFault } from "./composes.ts"
 import { handlerFault } from "./handler-kind.ts"
-import { typeName } from "../schema/describe.ts"
+import { reasonOf, typeName } from "../schema/describe.ts"
+import type { SchemaIssue } from "../schema/engine.ts"
 
 /** A vendor's own check of an input. */
 export type VendorValidate = (value: unknown) => unknown
@@ -50,10 +52,14 @@ const FIELDS = [
  * Throws `VALIDATION_ERROR` that names every field that is wrong, or a `TypeError` when it is no
  * definition at all.
  */
-export function checkDefinition(definition: AnyOperation, formats: boolean): CheckedSpec {
+export function checkDefinition(
+  definition: AnyOperation,
+  formats: boolean,
+  what: string,
+): CheckedSpec {
   if (typeof definition !== "object" || definition === null || Array.isArray(definition)) {
     throw new TypeError(
-      `register(definition): definition must be an object with a spec and a handler, got ${typeName(definition)}. Make one with defineOperation().`,
+      `${what} must be an object with name, namespace, schemas and so on, got ${typeName(definition)}. Make one with defineOperation().`,
     )
   }
   const faults: ValueError[] = []
@@ -70,7 +76,7 @@ export function checkDefinition(definition: AnyOperation, formats: boolean): Che
   fields["outputSchema"] = output?.schema ?? {}
   if (errors !== undefined) fields["errorSchemas"] = errors
   const compiled = compileSchema(OperationSpecSchema)
-  if (!compiled.check(fields)) faults.push(...compiled.errors(fields))
+  if (!compiled.check(fields)) faults.push(...compiled.errors(fields).map(inOurWords))
   faults.push(...policyFaults(definition))
   if (faults.length > 0 || input === undefined || output === undefined) {
     throw unsound(definition, faults)
@@ -82,6 +88,15 @@ export function checkDefinition(definition: AnyOperation, formats: boolean): Che
     vendor: vendorOf(definition.inputSchema),
     policy: takePolicy(definition),
   }
+}
+
+/** What was thrown, to stand inside a sentence. */
+function sentence(thrown: unknown): string {
+  return withoutStop(reasonOf(thrown))
+}
+
+function withoutStop(text: string): string {
+  return text.replace(/\.$/, "")
 }
 
 /** The error for a definition with faults. */
@@ -96,6 +111,18 @@ export function unsound(definition: AnyOperation, faults: readonly ValueError[])
   return new CallError("VALIDATION_ERROR", `Operation${id} cannot be registered: ${list}.`, {
     details: { errors: faults.map(({ path, message }) => ({ path, message })) },
   })
+}
+
+// What a pattern asks for, in words.
+const SHAPES: Readonly<Record<string, string>> = {
+  "/name": `must be letters, digits, "_" and "-", with dots only inside`,
+  "/namespace": `must be letters, digits, "_" and "-"`,
+  "/version": `must be a version such as "1.0.0"`,
+}
+
+function inOurWords(issue: SchemaIssue): ValueError {
+  const shape = issue.keyword === "pattern" ? SHAPES[issue.path] : undefined
+  return { path: issue.path, message: shape ?? issue.message }
 }
 
 function takeSchema(
@@ -113,7 +140,7 @@ function takeSchema(
   try {
     return soundSchema(jsonSchemaOrOpen(source, side), `/${field}`, formats, faults)
   } catch (cause) {
-    faults.push({ path: `/${field}`, message: `is not a schema: ${(cause as Error).message}` })
+    faults.push({ path: `/${field}`, message: `is not a schema: ${sentence(cause)}` })
     return undefined
   }
 }
@@ -143,7 +170,7 @@ function soundSchema(
   // A schema that went through FromSchema has had its diagnostics told to someone already.
   if (admitted.schema !== source) {
     for (const fault of admitted.diagnostics) {
-      faults.push({ path: path + fault.path, message: fault.message.replace(/\.$/, "") })
+      faults.push({ path: path + fault.path, message: withoutStop(fault.message) })
     }
   }
   return compileSchema(admitted.schema, { formats })
@@ -177,7 +204,7 @@ function takeErrors(errorSchemas: unknown, faults: ValueError[]): ErrorDefinitio
     } catch (cause) {
       faults.push({
         path: `${path}/schema`,
-        message: `is not a schema: ${(cause as Error).message}`,
+        message: `is not a schema: ${sentence(cause)}`,
       })
       return entry
     }
@@ -236,7 +263,7 @@ function freezeSpec(spec: OperationSpec): OperationSpec {
     ...(errorSchemas && { errorSchemas: Object.freeze(errorSchemas.map((e) => Object.freeze(e))) }),
     ...(annotations && { annotations: Object.freeze({ ...annotations }) }),
     ...(tags && { tags: Object.freeze([...tags]) }),
-    ...(examples && { examples: Object.freeze([...examples]) }),
-    ...(_meta && { _meta: Object.freeze({ ..._meta }) }),
+    ...(examples && { examples: frozenCopy(examples) as readonly unknown[] }),
+    ...(_meta && { _meta: frozenCopy(_meta) as Readonly<Record<string, unknown>> }),
   })
 }

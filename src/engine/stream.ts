@@ -7,7 +7,7 @@ import { CallContext } from "./context.ts"
 import { admitInput } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { Kernel } from "./kernel.ts"
-import type { OperationRecord } from "./record.ts"
+import type { AnyHandler, OperationRecord } from "./record.ts"
 
 /** What a stream needs to begin. */
 export interface StreamStart {
@@ -80,7 +80,9 @@ export class Stream implements EnvelopeStream {
       this.#running = new RunningStream(call, prepared)
       return undefined
     }
-    return prepared.then((ready) => {
+    // The stream lasts from now on: a deadline or a signal ends the wait for its input too.
+    kernel.begin(call)
+    return call.waitFor(prepared).then((ready) => {
       // Left while its input was being checked: the handler is not called for nobody.
       if (!this.#isOver) this.#running = new RunningStream(call, ready)
     })
@@ -106,7 +108,7 @@ class RunningStream {
     this.#call = call
     call.kernel.begin(call)
     try {
-      const handler = call.record.handler as NonNullable<OperationRecord["handler"]>
+      const handler = call.record.handler as AnyHandler
       this.#source = iteratorOf(handler(input, new CallContext(call)), call.record.id)
     } catch (thrown) {
       throw call.fail(thrown)

@@ -145,11 +145,7 @@ function malformed(
   found: unknown,
   expected: string,
 ): void {
-  report(
-    "malformed-keyword",
-    path,
-    `"${keyword}" is ignored here: it is ${quote(found)}, and has to be ${expected}.`,
-  )
+  report("malformed-keyword", path, `"${keyword}" must be ${expected}, got ${quote(found)}.`)
 }
 
 function isNumeric(value: unknown): value is number | bigint {

@@ -1,0 +1,29 @@
+/**
+ * A frozen copy of plain data, all the way down; cycles included.
+ *
+ * What is not plain (class instances, functions, bytes) is handed on as it is.
+ */
+export function frozenCopy(value: unknown): unknown {
+  return copy(value, new Map())
+}
+
+function copy(value: unknown, seen: Map<object, object>): unknown {
+  if (typeof value !== "object" || value === null) return value
+  const known = seen.get(value)
+  if (known !== undefined) return known
+  if (Array.isArray(value)) {
+    const out: unknown[] = []
+    seen.set(value, out)
+    for (const item of value) out.push(copy(item, seen))
+    return Object.freeze(out)
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const out: Record<string, unknown> = {}
+  seen.set(value, out)
+  for (const [key, item] of Object.entries(value)) {
+    // Defined, not assigned: a key named `__proto__` stays a key.
+    Object.defineProperty(out, key, { value: copy(item, seen), enumerable: true })
+  }
+  return Object.freeze(out)
+}
