@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox"
-import type { DefinitionLike, ErrorsOf, InputOf, OutputOf } from "./infer.ts"
+import type { DefinitionLike, ErrorsOf, OutputOf } from "./infer.ts"
 import { isCallError } from "./errors.ts"
 import { reading } from "./internal/read.ts"
 import type {
@@ -46,12 +46,6 @@ export interface Operation<
   readonly errorSchemas?: TErrors | undefined
   readonly handler: HandlerOf<TType, TInput, TOutput, TContext>
 }
-
-/** What `defineOperation` takes: an operation whose `version` may be left out. */
-export type OperationInit<TOperation extends { readonly version: string }> = Omit<
-  TOperation,
-  "version"
-> & { readonly version?: string | undefined }
 
 /** Any operation, whatever its types. */
 export interface AnyOperation extends OperationSpec, OperationPolicy {
@@ -109,5 +103,3 @@ export function isDeclaredError<TDefinition extends DefinitionLike>(
     return declared.some((definition: ErrorDefinition) => definition.code === error.code)
   })
 }
-
-export type { InputOf }

@@ -156,7 +156,7 @@ export function isCallError<TCode extends string = string>(
 }
 
 /** The row of one of the library's own codes; `undefined` for a code of an operation. */
-export function errorCodeInfo(code: string): ErrorCodeInfo | undefined {
+function errorCodeInfo(code: string): ErrorCodeInfo | undefined {
   return Object.hasOwn(ERROR_CODES, code) ? ERROR_CODES[code as ErrorCode] : undefined
 }
 

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
-import type { AnyOperation, Operation, OperationInit } from "./define.ts"
+import type { AnyOperation, Operation } from "./define.ts"
 import { Catalog } from "./engine/catalog.ts"
 import type { RegistryChange, SearchOptions, SearchResult } from "./engine/catalog.ts"
 import { createEnv } from "./engine/env-proxy.ts"
@@ -277,4 +277,4 @@ export function createRegistry<const TDefinitions extends readonly AnyOperation[
   return registry
 }
 
-export type { OperationInit, RegistryChange, RegistryOptions, SearchOptions, SearchResult }
+export type { RegistryChange, RegistryOptions, SearchOptions, SearchResult }

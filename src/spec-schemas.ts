@@ -4,11 +4,11 @@ import type { JsonSchema } from "./schema/json.ts"
 // Plain JSON Schema: a type of the builder would load the whole builder with the core.
 
 /** Names of a namespace: no dot, so that the first dot of an id separates. */
-export const NAMESPACE_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*$"
+const NAMESPACE_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*$"
 /** Names of an operation; dots are allowed inside. */
-export const NAME_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+)*$"
+const NAME_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+)*$"
 /** Semantic versions, loosely: one to three numbers and any suffix. */
-export const VERSION_PATTERN = "^v?\\d+(?:\\.\\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$"
+const VERSION_PATTERN = "^v?\\d+(?:\\.\\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$"
 
 const strings = { type: "array", items: { type: "string" } } as const
 

@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox"
-import type { OperationEnv, OperationId, OperationCall, OperationStream } from "./infer.ts"
+import type { OperationCall, OperationEnv, OperationStream } from "./infer.ts"
 import type { Logger } from "./logger.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 
@@ -175,5 +175,3 @@ type OperationResult<TOutput> =
  */
 // oxlint-disable-next-line typescript/no-empty-object-type -- an interface, so that it can be merged into
 export interface RegisteredOperations {}
-
-export type { OperationId }

@@ -7,10 +7,6 @@ export class RecordStore {
   readonly #records = new Map<string, OperationRecord>()
   readonly #namespaces = new Map<string, Map<string, OperationRecord>>()
 
-  get size(): number {
-    return this.#records.size
-  }
-
   get(id: string): OperationRecord | undefined {
     return this.#records.get(id)
   }
@@ -33,11 +29,6 @@ export class RecordStore {
     const names = this.#namespaces.get(namespace)
     names?.delete(name)
     if (names?.size === 0) this.#namespaces.delete(namespace)
-  }
-
-  clear(): void {
-    this.#records.clear()
-    this.#namespaces.clear()
   }
 
   namespaces(): Iterable<string> {

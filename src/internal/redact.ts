@@ -1,5 +1,5 @@
 /** What stands where a secret stood. */
-export const MASK = "***"
+const MASK = "***"
 
 const SECRET_KEY =
   /^(?:proxy-)?authorization$|^(?:set-)?cookie$|^x-api-key$|^api[-_]?key$|^(?:access|refresh|id|auth|bearer)[-_]?token$|^(?:client[-_]?)?secret$|^pass(?:word|wd|phrase)?$|^private[-_]?key$|^credentials?$/i

@@ -108,7 +108,7 @@ export function compileSchema(
 }
 
 /** Whether a schema accepts everything. */
-export function isOpenSchema(schema: JsonSchema): boolean {
+function isOpenSchema(schema: JsonSchema): boolean {
   for (const key of Reflect.ownKeys(schema)) {
     if (typeof key === "string" && ASSERTIONS.has(key)) return false
   }

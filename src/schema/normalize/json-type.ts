@@ -7,7 +7,7 @@ import type { References } from "./references.ts"
 /** A set of JSON types, one bit each. Whole and other numbers are told apart. */
 export type TypeMask = number
 
-export const NULL = 1
+const NULL = 1
 export const BOOLEAN = 2
 export const INTEGER = 4
 export const FRACTION = 8
