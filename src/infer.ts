@@ -77,13 +77,32 @@ export interface ShapeOf<TDefinition extends DefinitionLike> {
   readonly errors: ErrorsOf<TDefinition>
 }
 
-/** The shapes of a list of definitions, by id. */
+/** The ids of a union of definitions. */
+type IdsOf<TDefinition> = TDefinition extends DefinitionLike ? IdOf<TDefinition> : never
+
+/**
+ * The shapes of a list of definitions, by id.
+ *
+ * Keys are a plain union, so that the compiler need not work them out again for each call: with a
+ * thousand operations that is the difference between seconds and a minute.
+ */
 export type ShapesOf<TDefinitions extends readonly DefinitionLike[]> = {
-  [TDefinition in TDefinitions[number] as IdOf<TDefinition>]: ShapeOf<TDefinition>
+  [TId in IdsOf<TDefinitions[number]>]: TId extends `${infer TNamespace}.${infer TName}`
+    ? ShapeOf<
+        Extract<TDefinitions[number], { readonly namespace: TNamespace; readonly name: TName }>
+      >
+    : UnknownShape
 }
 
+interface UnknownShape extends OperationShape {
+  readonly errors: never
+}
+
+// Not `string`, which would swallow the literals beside it in a union, and completion with them.
+type AnyString = string & {}
+
 /** Known ids for completion; any other string is allowed and gives `unknown`. */
-export type OperationId<TOperations> = (keyof TOperations & string) | (string & {})
+export type OperationId<TOperations> = (keyof TOperations & string) | AnyString
 
 type InputFor<TOperations, TId> = TId extends keyof TOperations
   ? TOperations[TId] extends { readonly input: infer TInput }
@@ -110,17 +129,27 @@ type ArgumentsFor<TOperations, TId, TOptions> =
     ? [input?: InputFor<TOperations, TId>, context?: TOptions]
     : [input: InputFor<TOperations, TId>, context?: TOptions]
 
+// Why the two below take their id through `infer`: before the compiler has looked at an argument it asks what
+// the rest may be for every id there is, and with a thousand of them that takes a minute. An inferred id is
+// any string until the real one is known.
+
 /** Arguments of `execute`; an id known to be a subscription has none that fit. */
-export type ExecuteArguments<TOperations, TId, TOptions = CallOptions> =
-  TypeFor<TOperations, TId> extends "subscription"
+export type ExecuteArguments<TOperations, TId, TOptions = CallOptions> = [TId] extends [
+  infer TKnown extends string,
+]
+  ? TypeFor<TOperations, TKnown> extends "subscription"
     ? [thisIsASubscription: never, useSubscribe: never]
-    : ArgumentsFor<TOperations, TId, TOptions>
+    : ArgumentsFor<TOperations, TKnown, TOptions>
+  : never
 
 /** Arguments of `subscribe`; an id known not to be a subscription has none that fit. */
-export type SubscribeArguments<TOperations, TId, TOptions = CallOptions> =
-  TypeFor<TOperations, TId> extends "query" | "mutation"
+export type SubscribeArguments<TOperations, TId, TOptions = CallOptions> = [TId] extends [
+  infer TKnown extends string,
+]
+  ? TypeFor<TOperations, TKnown> extends "query" | "mutation"
     ? [thisIsNotASubscription: never, useExecute: never]
-    : ArgumentsFor<TOperations, TId, TOptions>
+    : ArgumentsFor<TOperations, TKnown, TOptions>
+  : never
 
 /** What a handler may say about a nested call; the rest comes from its own context. */
 export type NestedCallOptions = Pick<CallOptions, "deadline" | "signal" | "metadata" | "progress">

@@ -45,7 +45,7 @@ describe("registering", () => {
     ])
     const spec = registry.getSpec("demo.greet")
     expect(JSON.parse(JSON.stringify(spec))).toEqual(spec)
-    expect(Object.isFrozen((spec?._meta?.["x"] as { deep: object }).deep)).toBe(true)
+    expect(Object.isFrozen((spec?._meta?.["x"] as { deep?: object } | undefined)?.deep)).toBe(true)
     expect(collectErrors(OperationSpecSchema, spec)).toEqual([])
     expect(spec?.inputSchema).toEqual(greet.inputSchema)
     for (const part of [
