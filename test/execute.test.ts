@@ -191,11 +191,11 @@ describe("OperationRegistry.execute", () => {
     const registry = quietRegistry([
       operation("a.b", {
         inputSchema: Type.Object({ limit: Type.Integer({ default: 10 }), q: Type.String() }),
-        handler: ((input: unknown) => input),
+        handler: (input: unknown) => input,
       }),
       operation("a.whole", {
         inputSchema: Type.Object({ n: Type.Number() }, { default: { n: 1 } }),
-        handler: ((input: unknown) => input),
+        handler: (input: unknown) => input,
       }),
     ])
     expect((await registry.execute("a.b", { q: "x" })).data).toEqual({ limit: 10, q: "x" })
