@@ -11,7 +11,7 @@ import {
 let isForbidden = false
 try {
   // oxlint-disable-next-line no-implied-eval, no-new-func -- to see that it is forbidden
-  new Function("return 1")
+  void new Function("return 1")
 } catch {
   isForbidden = true
 }
