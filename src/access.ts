@@ -89,7 +89,7 @@ function meets(requirement: AccessRequirement, identity: object, input: unknown)
   const { all, any } = requirement
   if (all.length > 0 || any.length > 0) {
     const scopes = ownValue(identity, "scopes")
-    if (!Array.isArray(scopes)) return false
+    if (!isStrings(scopes)) return false
     // Loops: closures would be the larger part of a call that has scopes to check.
     for (let at = 0; at < all.length; at++) if (!holds(scopes, all[at] as string)) return false
     if (any.length > 0 && !any.some((scope) => holds(scopes, scope))) return false
@@ -173,7 +173,9 @@ function holds(list: readonly unknown[], wanted: string): boolean {
 }
 
 function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string")
+  if (!Array.isArray(value)) return false
+  for (let at = 0; at < value.length; at++) if (typeof value[at] !== "string") return false
+  return true
 }
 
 function quoted(names: readonly string[]): string {

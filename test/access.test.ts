@@ -47,6 +47,7 @@ describe("checkAccess", () => {
         },
       },
     ],
+    ["scopes that are not all strings", { id: "x", scopes: ["admin", 5] }],
     ["a nested array", { id: "x", scopes: [["admin"]] }],
     ["a String object", { id: "x", scopes: [new String("admin")] }],
     ["a string", "admin"],

@@ -23,6 +23,8 @@ export class Call implements DeadlineEntry {
   declare readonly options: CallOptions | undefined
   /** Epoch milliseconds, `Infinity` for none; `undefined` until someone asks `due`. */
   declare deadline: number | undefined
+  /** The call is over, one way or another. */
+  declare isOver: boolean
   /** Set when the call ended early; nothing new starts under it then. */
   declare ended: CallError | undefined
   /** Who waits for the result, and who hears that there will be none. */
@@ -47,6 +49,7 @@ export class Call implements DeadlineEntry {
     this.parent = parent
     this.options = options
     this.deadline = undefined
+    this.isOver = false
     this.ended = undefined
     this.resolve = undefined
     this.reject = undefined
@@ -160,6 +163,7 @@ export class Call implements DeadlineEntry {
 
   /** Starts what ends the call from outside: the deadline, the caller's signal, the parent. */
   watch(): void {
+    this.isOver = false
     const { kernel, parent, options } = this
     if (this.deadline === undefined && kernel.hasTimeout && !this.record.isStream) {
       kernel.deadlines.addUndated(this)
@@ -175,6 +179,7 @@ export class Call implements DeadlineEntry {
   }
 
   unwatch(): void {
+    this.isOver = true
     if (this.bucket !== undefined) this.kernel.deadlines.remove(this)
     const { parent, extras } = this
     if (parent !== undefined) parent.extras?.children?.delete(this)

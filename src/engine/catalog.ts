@@ -47,9 +47,13 @@ export interface SearchOptions {
   readonly identity?: Identity | undefined
 }
 
-/** An operation that was found. */
-export interface SearchResult {
+/** An operation that was found: what a list shows of it, and the whole spec. */
+export interface SearchResult extends Pick<
+  OperationSpec,
+  "namespace" | "name" | "type" | "title" | "description"
+> {
   readonly id: string
+  /** Higher is better; only the order means something. */
   readonly score: number
   readonly spec: OperationSpec
 }
@@ -150,7 +154,7 @@ export class Catalog {
     }
     return this.#searchIndex()
       .search(query, limit === undefined ? { accept } : { limit, accept })
-      .map(({ id, score }) => ({ id, score, spec: (this.store.get(id) as OperationRecord).spec }))
+      .map(({ id, score }) => found(id, score, (this.store.get(id) as OperationRecord).spec))
   }
 
   onChange(listener: (change: RegistryChange) => void): () => void {
@@ -224,6 +228,11 @@ function mayEverCall(record: OperationRecord, identity: Identity | undefined): b
   const { requirement } = record
   if (requirement === undefined) return true
   return allows({ ...requirement, resourceId: undefined }, identity, undefined)
+}
+
+function found(id: string, score: number, spec: OperationSpec): SearchResult {
+  const { namespace, name, type, title, description } = spec
+  return { id, score, namespace, name, type, title, description, spec }
 }
 
 function documentOf(spec: OperationSpec): SearchDocument {

@@ -5,6 +5,8 @@ import { MinHeap } from "./min-heap.ts"
 export interface DeadlineEntry {
   /** Epoch milliseconds. `now` is given when the entry has still to choose. */
   due(now?: number): number
+  /** Over by itself: no deadline concerns it any more. */
+  readonly isOver: boolean
   /** Called once, when the time has come. */
   expire(): void
   bucket: Bucket | undefined
@@ -18,6 +20,9 @@ interface Bucket {
   head: DeadlineEntry | undefined
 }
 
+// How many undated entries are held before those that are over are let go.
+const FEW = 32
+
 // The longest delay that timers take; a longer one would fire at once.
 const LONGEST_DELAY = 2_147_483_647
 
@@ -30,8 +35,13 @@ export class Deadlines {
   readonly #clock: Clock
   readonly #buckets = new Map<number, Bucket>()
   readonly #times = new MinHeap()
-  /** Entries that have still to choose their time: most are gone before it is asked for. */
-  readonly #undated: Bucket = { at: Number.NaN, head: undefined }
+  /**
+   * Entries that have still to choose their time: most are over before it is asked for. A short list that is
+   * made anew when it is full, without those that are over: linking each entry into something long-lived would
+   * cost more than all else here, because the garbage collector has to be told of every such link.
+   */
+  #undated: DeadlineEntry[] = new Array<DeadlineEntry>(FEW)
+  #undatedCount = 0
   #isDating = false
   #latest: Bucket | undefined
   #size = 0
@@ -64,7 +74,8 @@ export class Deadlines {
    * Reading the clock is a large part of a small call, and most calls end before that.
    */
   addUndated(entry: DeadlineEntry): void {
-    link(entry, this.#undated)
+    if (this.#undatedCount === this.#undated.length) this.#sift()
+    this.#undated[this.#undatedCount++] = entry
     if (this.#isDating) return
     this.#isDating = true
     if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#date, 0)
@@ -80,7 +91,6 @@ export class Deadlines {
     entry.bucket = undefined
     entry.dueBefore = undefined
     entry.dueAfter = undefined
-    if (bucket === this.#undated) return
     if (bucket.head === undefined && bucket !== this.#latest) this.#buckets.delete(bucket.at)
     if (--this.#size === 0) setRef(this.#timer, false)
   }
@@ -88,19 +98,35 @@ export class Deadlines {
   /** Takes out everything that still waits, and hands each to `end`. */
   close(end: (entry: DeadlineEntry) => void): void {
     this.#disarm()
-    this.#empty(this.#undated, end)
+    for (const entry of this.#takeUndated()) end(entry)
     for (const bucket of [...this.#buckets.values()]) this.#empty(bucket, end)
     this.#forget()
   }
 
   readonly #date = (): void => {
     this.#isDating = false
-    if (this.#undated.head === undefined) return
+    const entries = this.#takeUndated()
+    if (entries.length === 0) return
     const now = this.#clock.now()
-    this.#empty(this.#undated, (entry) => {
+    for (const entry of entries) {
       entry.due(now)
       this.add(entry)
-    })
+    }
+  }
+
+  /** Those that still wait for a time, which are then no longer here. */
+  #takeUndated(): DeadlineEntry[] {
+    const entries = this.#undated.slice(0, this.#undatedCount).filter((entry) => !entry.isOver)
+    this.#undated = new Array<DeadlineEntry>(FEW)
+    this.#undatedCount = 0
+    return entries
+  }
+
+  /** Makes room: a new list with those that still wait, larger when they are most of it. */
+  #sift(): void {
+    const entries = this.#takeUndated()
+    this.#undated = new Array<DeadlineEntry>(Math.max(FEW, 2 * entries.length))
+    for (const entry of entries) this.#undated[this.#undatedCount++] = entry
   }
 
   #open(at: number): Bucket {

@@ -17,7 +17,7 @@ export interface SchemaValidator {
    * is too deep or cannot be read: for callers that guard a whole path at once.
    */
   test(): (value: unknown) => boolean
-  /** Why a value does not match; empty exactly when `check` says it does. At most `max` (100) issues. */
+  /** Why a value does not match; empty exactly when `check` says it does. At most `max` (1,000) issues. */
   errors(value: unknown, max?: number): SchemaIssue[]
 }
 
@@ -31,6 +31,9 @@ export interface SchemaEngine {
 export const typeboxEngine: SchemaEngine = {
   compile: (schema, options) => validator(schema, options?.formats ?? false),
 }
+
+// Enough to list every fault anyone will read; a million of them would be an attack of their own.
+const MAX_ISSUES = 1000
 
 type Test = (value: unknown) => boolean
 
@@ -49,7 +52,7 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
         return false
       }
     },
-    errors(value, max = 100) {
+    errors(value, max = MAX_ISSUES) {
       const run = (test ??= compile(schema, formats))
       try {
         if (run(value)) return []

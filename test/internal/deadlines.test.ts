@@ -16,6 +16,7 @@ class Entry implements DeadlineEntry {
   readonly after: number
   expired: number | undefined
   readonly #clock: Clock
+  isOver = false
   bucket: DeadlineEntry["bucket"]
   dueBefore: DeadlineEntry | undefined
   dueAfter: DeadlineEntry | undefined
@@ -97,7 +98,7 @@ describe("Deadlines", () => {
     const gone = new Entry(clock, undefined)
     deadlines.addUndated(early)
     deadlines.addUndated(gone)
-    deadlines.remove(gone)
+    gone.isOver = true
     expect(early.at).toBeUndefined()
     clock.advance(7)
     expect(early.at).toBe(100)
@@ -106,6 +107,22 @@ describe("Deadlines", () => {
     expect(early.expired).toBe(100)
     expect(gone.at).toBeUndefined()
     expect(deadlines.size).toBe(0)
+  })
+
+  test("undated entries are held only while they wait, however many come in one turn", () => {
+    const clock = handClock()
+    const deadlines = new Deadlines(clock)
+    const waiting: Entry[] = []
+    for (let n = 0; n < 5000; n++) {
+      const entry = new Entry(clock, undefined)
+      deadlines.addUndated(entry)
+      if (n % 50 === 0) waiting.push(entry)
+      else entry.isOver = true
+    }
+    clock.advance(50)
+    expect(deadlines.size).toBe(waiting.length)
+    clock.advance(100)
+    expect(waiting.every((entry) => entry.expired === 100)).toBe(true)
   })
 
   test("close takes everything out and hands it over", () => {

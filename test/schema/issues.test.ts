@@ -145,7 +145,7 @@ describe("what is said about", () => {
   test("at most so many", () => {
     const schema = { items: { type: "string" } }
     const value = Array.from({ length: 500 }, () => 1)
-    expect(errors(schema, value)).toHaveLength(100)
+    expect(errors(schema, [...value, ...value, ...value])).toHaveLength(1000)
     expect(errors(schema, value, 3)).toHaveLength(3)
     expect(errors(schema, value, 0)).toHaveLength(1)
     expect(errors(schema, value, 1000)).toHaveLength(500)
