@@ -323,7 +323,10 @@ describe("input checks of other libraries that take time", () => {
       message: expect.stringContaining("gave no result"),
     })
     const odd = slow(() => ({ issues: "many" }))
-    expect(await rejection(odd.execute("a.call"))).toMatchObject({ code: "VALIDATION_ERROR" })
+    expect(await rejection(odd.execute("a.call"))).toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: `Input for "a.call" is invalid: was refused by its schema.`,
+    })
   })
 
   test("are under the deadline and the signal of the call, and the handler is not called after", async () => {
@@ -351,6 +354,13 @@ describe("input checks of other libraries that take time", () => {
     expect(await closing).toMatchObject({ code: "ABORTED" })
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(handler).not.toHaveBeenCalled()
+  })
+
+  test("a promise given as input is not taken for one of them", async () => {
+    const registry = quietRegistry([
+      operation("a.b", { handler: (input: unknown) => [input instanceof Promise] }),
+    ])
+    expect((await registry.execute("a.b", Promise.resolve(1))).data).toEqual([true])
   })
 
   test("may give what the handler gets", async () => {

@@ -16,6 +16,11 @@ export function admitInput(call: Call, input: unknown): unknown {
   return prepareInput(call, input)
 }
 
+/** Whether an admitted input is one that a vendor is still checking, and not a promise that was given as input. */
+export function isStillChecked(call: Call, admitted: unknown): admitted is Promise<unknown> {
+  return call.record.vendor !== undefined && admitted instanceof Promise
+}
+
 /**
  * Checks an input and fills its defaults; the handler gets what comes out.
  *
@@ -56,7 +61,8 @@ function vendorValue(call: Call, record: OperationRecord, result: unknown): unkn
   }
   const { issues, value } = result as { issues?: unknown; value?: unknown }
   if (issues === undefined || issues === null) return value
-  const list = Array.isArray(issues) ? (issues as readonly VendorIssue[]) : []
+  const list: readonly VendorIssue[] =
+    Array.isArray(issues) && issues.length > 0 ? issues : [{ message: "was refused by its schema" }]
   throw invalid(
     "VALIDATION_ERROR",
     `Input for "${record.id}"`,

@@ -13,7 +13,7 @@ import type { EnvDirectory } from "./env-proxy.ts"
 import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
-import { admitInput } from "./input.ts"
+import { admitInput, isStillChecked } from "./input.ts"
 import type { RecordStore } from "./store.ts"
 import { Stream } from "./stream.ts"
 
@@ -69,9 +69,9 @@ export class Kernel implements PipelineHost, EnvDirectory {
   ): Promise<ResponseEnvelope> {
     try {
       const record = this.store.get(id)
-      const { handler } = record ?? {}
-      if (record === undefined || handler === undefined)
+      if (record === undefined || record.handler === undefined) {
         throw notFound(this.store, id, parent?.identity ?? options?.identity)
+      }
       if (record.isStream) throw wrongKind(record, "execute", "subscribe")
       let from = parent
       if (options !== undefined && parent === undefined) {
@@ -81,7 +81,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       const call = new Call(this, record, from, options)
       this.admit(call, input, trusted)
       const prepared = admitInput(call, input)
-      if (prepared instanceof Promise) return this.#runLater(call, prepared)
+      if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
       return this.#run(call, prepared)
     } catch (thrown) {
       return Promise.reject(asRefusal(thrown))
@@ -172,8 +172,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
   }
 
   /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
-  track(invocation: Call): () => void {
-    const reference = new WeakRef(invocation)
+  track(call: Call): () => void {
+    const reference = new WeakRef(call)
     this.#endless.add(reference)
     return () => this.#endless.delete(reference)
   }

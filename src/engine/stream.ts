@@ -4,7 +4,7 @@ import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions } from "../types.ts"
 import { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
-import { admitInput } from "./input.ts"
+import { admitInput, isStillChecked } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { Kernel } from "./kernel.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
@@ -32,6 +32,8 @@ export class Stream implements EnvelopeStream {
   readonly #open: () => StreamStart
   #running: RunningStream | undefined
   #opening: Promise<void> | undefined
+  /** The call while its input is still being checked. */
+  #openingCall: Call | undefined
   #isOver = false
 
   constructor(open: () => StreamStart) {
@@ -51,6 +53,8 @@ export class Stream implements EnvelopeStream {
       const waiting = this.#begin()
       if (waiting === undefined) return this.next()
       this.#opening = waiting.catch((error: unknown) => {
+        // Whoever left while the input was being checked has not to be told that it ended.
+        if (this.#isOver) return
         this.#isOver = true
         throw error
       })
@@ -63,6 +67,7 @@ export class Stream implements EnvelopeStream {
 
   async return(): Promise<Result> {
     this.#isOver = true
+    this.#openingCall?.end("ABORTED", leftMessage(this.#openingCall))
     await this.#running?.leave()
     return DONE
   }
@@ -76,15 +81,16 @@ export class Stream implements EnvelopeStream {
     const call = new Call(kernel, record, parent, options)
     kernel.admit(call, input, trusted)
     const prepared = admitInput(call, input)
-    if (!(prepared instanceof Promise)) {
+    if (!isStillChecked(call, prepared)) {
       this.#running = new RunningStream(call, prepared)
       return undefined
     }
     // The stream lasts from now on: a deadline or a signal ends the wait for its input too.
     kernel.begin(call)
+    this.#openingCall = call
     return call.waitFor(prepared).then((ready) => {
-      // Left while its input was being checked: the handler is not called for nobody.
-      if (!this.#isOver) this.#running = new RunningStream(call, ready)
+      this.#openingCall = undefined
+      this.#running = new RunningStream(call, ready)
     })
   }
 }
@@ -141,7 +147,7 @@ class RunningStream {
   /** The consumer goes: the handler's `finally` runs, its signal fires, its children stop. */
   async leave(): Promise<void> {
     if (this.#isDone) return
-    const message = `The consumer of "${this.#call.record.id}" left.`
+    const message = leftMessage(this.#call)
     const isIdle = this.#waiting.length === 0
     this.#close()
     this.#call.refuse("ABORTED", message)
@@ -212,6 +218,10 @@ class RunningStream {
     this.#source = undefined
     await source?.return?.()
   }
+}
+
+function leftMessage(call: Call): string {
+  return `The consumer of "${call.record.id}" left.`
 }
 
 function iteratorOf(iterable: unknown, operationId: string): AsyncIterator<unknown> {
