@@ -42,7 +42,22 @@ export function undefinedIn(
   const property = isPlainRecord(properties) ? getOwn(properties, key) : undefined
   if (!isPlainRecord(property)) return property === false ? "refused" : "unnoticed"
   if (mentionsUndefined(property, links, new Set())) return "allowed"
-  return "type" in property || "const" in property || "enum" in property ? "refused" : "unnoticed"
+  return refusesUndefined(property, links, new Set()) ? "refused" : "unnoticed"
+}
+
+/** Whether the compiled check of a schema that does not speak of `undefined` is sure to refuse it. */
+function refusesUndefined(schema: SchemaNode, links: Links, seen: Set<object>): boolean {
+  if (typeof schema === "boolean") return !schema
+  if ("type" in schema || "const" in schema || "enum" in schema) return true
+  // Seen on the way here: whatever refuses has to be elsewhere.
+  if (seen.has(schema)) return false
+  seen.add(schema)
+  const refuses = (member: SchemaNode): boolean => refusesUndefined(member, links, seen)
+  const { allOf, anyOf, oneOf } = schema
+  if (Array.isArray(allOf) && allOf.some(refuses)) return true
+  if (Array.isArray(anyOf) && anyOf.every(refuses)) return true
+  if (Array.isArray(oneOf) && oneOf.every(refuses)) return true
+  return "$ref" in schema && refuses(links.target(schema, "$ref"))
 }
 
 function mentionsUndefined(schema: SchemaNode, links: Links, seen: Set<object>): boolean {
