@@ -26,7 +26,10 @@ const specifier = (entry: string): string => `${manifest.name}${entry.slice(1)}`
 describe("the packed files", () => {
   test("are the build, the manifest, the licences and the two pages", () => {
     const others = built.files.filter(
-      (file) => !/^(dist\/.+\.(js|d\.ts)(\.map)?|dist\/console\/.+)$/.test(file),
+      (file) =>
+        !/^(dist\/.+\.(js|d\.ts)(\.map)?|dist\/console\/.+|dist\/THIRD-PARTY-LICENSES\.txt)$/.test(
+          file,
+        ),
     )
 
     expect(others).toEqual([
@@ -126,6 +129,10 @@ describe.each(NEUTRAL)("the import graph of %s", (entry) => {
       )
 
     expect(uses).toEqual([])
+  })
+
+  test("is a handful of files: loading them is what importing costs", () => {
+    expect(Object.keys(bundle.metafile.inputs).length).toBeLessThanOrEqual(8)
   })
 
   test("can be bundled for a browser", () => {

@@ -1,0 +1,9 @@
+// Run after the compiler, by `npm run build`: npx tsx scripts/bundle.ts
+import { readFile } from "node:fs/promises"
+import { bundleEntries } from "./lib/bundle.ts"
+
+const { exports } = JSON.parse(await readFile("package.json", "utf8")) as {
+  exports: Record<string, string>
+}
+const files = await bundleEntries(process.cwd(), Object.values(exports))
+process.stdout.write(`Bundled into ${files.length} files\n`)

@@ -1,0 +1,71 @@
+import { build } from "esbuild"
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { join, relative, resolve } from "node:path"
+
+/**
+ * Joins what the compiler emitted into one file per entry and the chunks that entries share, with TypeBox's
+ * schema compiler inside. Loading hundreds of small files is most of what importing the package would cost.
+ *
+ * Works in place, in `dist`; the declarations stay as they are. Gives the files it wrote.
+ */
+export async function bundleEntries(root: string, targets: readonly string[]): Promise<string[]> {
+  const dist = join(root, "dist")
+  const out = join(root, "dist-bundle")
+  const entries = targets.filter((target) => target.endsWith(".js"))
+  try {
+    const { metafile } = await build({
+      absWorkingDir: root,
+      entryPoints: entries.map((entry) => ({
+        in: resolve(root, entry),
+        out: relative(dist, resolve(root, entry)).replace(/\.js$/, ""),
+      })),
+      outdir: out,
+      bundle: true,
+      splitting: true,
+      format: "esm",
+      target: "es2023",
+      platform: "neutral",
+      mainFields: ["module", "main"],
+      conditions: ["import"],
+      // The platform's own modules, and what an application brings if it wants it.
+      external: ["node:*", "tsx", "tsx/*"],
+      sourcemap: true,
+      // Sources are named by where they are found, not by where a link leads.
+      preserveSymlinks: true,
+      metafile: true,
+      logLevel: "warning",
+    })
+    for (const file of await filesBelow(dist)) if (/\.js(\.map)?$/.test(file)) await rm(file)
+    await cp(out, dist, { recursive: true })
+    await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, metafile.inputs))
+    return Object.keys(metafile.outputs).map((file) => relative(out, resolve(root, file)))
+  } finally {
+    await rm(out, { recursive: true, force: true })
+  }
+}
+
+async function filesBelow(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+}
+
+/** The licences of the packages whose code went into the bundle. */
+async function licences(root: string, inputs: Readonly<Record<string, unknown>>): Promise<string> {
+  const names = new Set<string>()
+  for (const file of Object.keys(inputs)) {
+    const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
+    if (name !== undefined) names.add(name)
+  }
+  const texts = await Promise.all(
+    [...names].toSorted().map(async (name) => {
+      const folder = join(root, "node_modules", name)
+      const found = (await readdir(folder)).find((file) => /^licen[cs]e/i.test(file))
+      if (found === undefined)
+        throw new Error(`The package "${name}" is bundled and has no licence file.`)
+      return `${name}\n\n${await readFile(join(folder, found), "utf8")}`
+    }),
+  )
+  return texts.join("\n\n")
+}
