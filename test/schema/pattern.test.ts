@@ -146,7 +146,7 @@ describe("patterns that may hang", () => {
     ]) {
       admit(pattern)
     }
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(30_000)
     expect(admit(`(${"[a-z]?".repeat(600)})*`)).toBe("unsafe-pattern")
   })
 
