@@ -31,7 +31,8 @@ function prepareInput(call: Call, input: unknown): unknown {
   const { record } = call
   if (record.vendor !== undefined) return vendorInput(call, record, input)
   // Defaults come first: a property that has one may be left out, required or not.
-  const { value } = record.inputDefaults.normalize(input)
+  const defaults = record.inputDefaults
+  const value = defaults.isNoop ? input : defaults.normalize(input).value
   if (record.input.check(value)) return value
   if (value !== input && record.input.check(input)) return input
   throw invalid(
