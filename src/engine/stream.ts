@@ -95,11 +95,6 @@ export class Stream implements EnvelopeStream {
   }
 }
 
-interface Waiting {
-  readonly resolve: (result: Result) => void
-  readonly reject: (error: CallError) => void
-}
-
 /** A subscription whose handler has been called. */
 class RunningStream {
   readonly #call: Call
@@ -107,8 +102,10 @@ class RunningStream {
   #isDone = false
   /** Set when the end came from outside and nobody was there to be told. */
   #untold: CallError | undefined
-  /** Those who asked for an item and have none yet, in order; usually one. */
-  readonly #waiting: Waiting[] = []
+  /** The item that is being waited for, and who hears of it. */
+  #pending: Promise<Result> | undefined
+  #resolve: ((result: Result) => void) | undefined
+  #reject: ((error: CallError) => void) | undefined
 
   constructor(call: Call, input: unknown) {
     this.#call = call
@@ -125,30 +122,28 @@ class RunningStream {
 
   next(): Promise<Result> {
     if (this.#isDone) return this.#afterEnd()
-    const source = this.#source as AsyncIterator<unknown>
-    return new Promise((resolve, reject) => {
-      const waiting = { resolve, reject }
-      this.#waiting.push(waiting)
-      let pulled: Promise<IteratorResult<unknown>>
-      try {
-        pulled = source.next()
-        if (!(pulled instanceof Promise)) pulled = Promise.resolve(pulled)
-      } catch (thrown) {
-        this.#break(waiting, thrown)
-        return
-      }
-      pulled.then(
-        (result) => this.#deliver(waiting, result),
-        (thrown: unknown) => this.#break(waiting, thrown),
-      )
+    // Asked ahead of time: in turn.
+    if (this.#pending !== undefined) return this.#pending.then(this.#again, this.#again)
+    const outcome = new Promise<Result>((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
     })
+    this.#pending = outcome
+    try {
+      const pulled = (this.#source as AsyncIterator<unknown>).next()
+      const item = pulled instanceof Promise ? pulled : Promise.resolve(pulled)
+      item.then(this.#deliver, this.#break)
+    } catch (thrown) {
+      this.#break(thrown)
+    }
+    return outcome
   }
 
   /** The consumer goes: the handler's `finally` runs, its signal fires, its children stop. */
   async leave(): Promise<void> {
     if (this.#isDone) return
     const message = leftMessage(this.#call)
-    const isIdle = this.#waiting.length === 0
+    const isIdle = this.#pending === undefined
     this.#close()
     this.#call.refuse("ABORTED", message)
     this.#call.stopWork("ABORTED", message)
@@ -158,12 +153,42 @@ class RunningStream {
     else returned.catch(() => undefined)
   }
 
+  readonly #again = (): Promise<Result> => this.next()
+
+  // Made once for the stream, not for each item. Late results find nobody waiting.
+  readonly #deliver = (result: IteratorResult<unknown>): void => {
+    if (this.#pending === undefined) return
+    try {
+      if (typeof result !== "object" || result === null) {
+        throw new TypeError("The handler's iterator gave something that is no result.")
+      }
+      if (result.done === true) {
+        this.#close()
+        return
+      }
+      const value = this.#call.kernel.process(this.#call.record, result.value)
+      const resolve = this.#resolve
+      this.#pending = undefined
+      resolve?.({ done: false, value })
+    } catch (thrown) {
+      this.#break(thrown)
+      this.#stopSource().catch(() => undefined)
+    }
+  }
+
+  readonly #break = (thrown: unknown): void => {
+    if (this.#pending === undefined) return
+    this.#pending = undefined
+    this.#reject?.(this.#call.fail(thrown))
+    this.#close()
+  }
+
   /** A deadline, a signal, a parent or `close` ended it. */
   #endedOutside(error: CallError): void {
     // Nobody waits: the next one who asks hears of it.
-    if (this.#waiting.length === 0) this.#untold = error
-    for (const { reject } of this.#waiting) reject(error)
-    this.#waiting.length = 0
+    if (this.#pending === undefined) this.#untold = error
+    else this.#reject?.(error)
+    this.#pending = undefined
     this.#close()
     this.#stopSource().catch(() => undefined)
   }
@@ -174,43 +199,12 @@ class RunningStream {
     return error === undefined ? Promise.resolve(DONE) : Promise.reject(error)
   }
 
-  #deliver(waiting: Waiting, result: IteratorResult<unknown>): void {
-    if (!this.#waiting.includes(waiting)) return
-    try {
-      if (typeof result !== "object" || result === null) {
-        throw new TypeError("The handler's iterator gave something that is no result.")
-      }
-      if (result.done === true) {
-        this.#close()
-        return
-      }
-      const value = this.#call.kernel.process(this.#call.record, result.value)
-      this.#drop(waiting)
-      waiting.resolve({ done: false, value })
-    } catch (thrown) {
-      this.#break(waiting, thrown)
-      this.#stopSource().catch(() => undefined)
-    }
-  }
-
-  #break(waiting: Waiting, thrown: unknown): void {
-    if (!this.#drop(waiting)) return
-    waiting.reject(this.#call.fail(thrown))
-    this.#close()
-  }
-
   /** No more items: whoever still waits hears of the end. */
   #close(): void {
     this.#isDone = true
     this.#call.unwatch()
-    for (const { resolve } of this.#waiting) resolve(DONE)
-    this.#waiting.length = 0
-  }
-
-  #drop(waiting: Waiting): boolean {
-    const at = this.#waiting.indexOf(waiting)
-    if (at !== -1) this.#waiting.splice(at, 1)
-    return at !== -1
+    if (this.#pending !== undefined) this.#resolve?.(DONE)
+    this.#pending = undefined
   }
 
   async #stopSource(): Promise<void> {
