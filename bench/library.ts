@@ -10,7 +10,7 @@ export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistr
 const here = import.meta.dirname
 
 /**
- * Builds the library as it is published and loads it.
+ * Compiles the library and loads it, file by file: what is published is the same code, joined.
  *
  * The loader that runs these files rewrites TypeScript in ways that cost time per call; what the compiler
  * emits is loaded as it stands. Type errors are printed and stop nothing: they do not change what runs.
