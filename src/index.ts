@@ -119,6 +119,43 @@ export type {
   ScannerFS,
 } from "./scanner.ts"
 
+export {
+  buildCallHandler,
+  CallEventMap,
+  CallEventSchema,
+  PendingRequestMap,
+  serveCalls,
+} from "./call.ts"
+export type {
+  CallAbortedEvent,
+  CallCompletedEvent,
+  CallCreditEvent,
+  CallErrorEvent,
+  CallEvent,
+  CallHandler,
+  CallHandlerOptions,
+  CallLink,
+  CallPeer,
+  CallProgressEvent,
+  CallRequestedEvent,
+  CallRespondedEvent,
+  CallServer,
+  PendingOptions,
+  PendingRequestMapOptions,
+  PendingResponse,
+  PendingSubscription,
+  ResolveIdentity,
+  ServeCallsOptions,
+  ServeLimits,
+} from "./call.ts"
+export { createClient } from "./client.ts"
+export type { Client, ClientCalls, OperationsOf } from "./client.ts"
+export { fromCall } from "./from_call.ts"
+export type { FromCallOptions, RemoteOperations } from "./from_call.ts"
+export { createMemoryTransports } from "./transport/memory.ts"
+export type { Transport, TransportReceiver } from "./transport/types.ts"
+export { decodeCallEvent, encodeCallEvent } from "./call-codec.ts"
+
 export { consoleLogger, silentLogger } from "./logger.ts"
 export type { Logger } from "./logger.ts"
 export type { Clock, OpenAPIFS } from "./platform.ts"

@@ -117,14 +117,14 @@ export type OutputFor<TOperations, TId> = TId extends keyof TOperations
     : unknown
   : unknown
 
-type TypeFor<TOperations, TId> = TId extends keyof TOperations
+export type TypeFor<TOperations, TId> = TId extends keyof TOperations
   ? TOperations[TId] extends { readonly type: infer TType }
     ? TType
     : OperationType
   : OperationType
 
 /** Arguments after the id: the input may be left out where its type admits `undefined`. */
-type ArgumentsFor<TOperations, TId, TOptions> =
+export type ArgumentsFor<TOperations, TId, TOptions> =
   undefined extends InputFor<TOperations, TId>
     ? [input?: InputFor<TOperations, TId>, context?: TOptions]
     : [input: InputFor<TOperations, TId>, context?: TOptions]
@@ -172,7 +172,7 @@ export interface EnvelopeStream<TOutput = unknown>
   return(): Promise<IteratorResult<ResponseEnvelope<TOutput>, undefined>>
 }
 
-type NamespaceOf<TId> = TId extends `${infer TNamespace}.${string}` ? TNamespace : never
+export type NamespaceOf<TId> = TId extends `${infer TNamespace}.${string}` ? TNamespace : never
 
 type EnvNamespace<TOperations, TNamespace extends string> = {
   readonly [

@@ -6,6 +6,7 @@ import type { RegistryChange, SearchOptions, SearchResult } from "./engine/catal
 import { createEnv } from "./engine/env-proxy.ts"
 import { Kernel } from "./engine/kernel.ts"
 import type { AnyHandler } from "./engine/record.ts"
+import { notRegistered } from "./engine/refusals.ts"
 import { kernelOptions } from "./engine/registry-options.ts"
 import type { RegistryOptions } from "./engine/registry-options.ts"
 import type {
@@ -21,10 +22,12 @@ import type {
   ShapesOf,
   SubscribeArguments,
 } from "./infer.ts"
+import type { CallError } from "./errors.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 import type {
   CallOptions,
   ErrorDefinition,
+  Identity,
   OperationContext,
   OperationPolicy,
   OperationSpec,
@@ -254,6 +257,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  /** @internal The refusal of an id that does not exist for a caller on a wire. */
+  missing(id: string, identity: Identity | undefined): CallError {
+    return notRegistered(this.#catalog.store, id, identity)
   }
 
   /** @internal What `buildEnv` is made of. */

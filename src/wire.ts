@@ -40,6 +40,25 @@ export function encodeEnvelope(envelope: ResponseEnvelope): WireEnvelope {
   return data === envelope.data ? envelope : { data, meta: envelope.meta }
 }
 
+/** A value that is no envelope, such as an input, made fit for JSON in the same way. */
+export function encodeValue(value: unknown): {
+  readonly value: unknown
+  readonly binary: Readonly<Record<string, BinaryKind>> | undefined
+} {
+  const binary: Record<string, BinaryKind> = {}
+  const encoded = reading("The value", () => encode(value, "", [], binary))
+  return { value: encoded, binary: Object.keys(binary).length > 0 ? binary : undefined }
+}
+
+/** The value that `encodeValue` was given. Throws a `CallError` when `binary` does not fit. */
+export function decodeValue(value: unknown, binary: unknown): unknown {
+  if (binary === undefined) return value
+  if (typeof binary !== "object" || binary === null) throw badBinary("")
+  let data = value
+  for (const [path, kind] of Object.entries(binary)) data = replace(data, path, kind)
+  return data
+}
+
 /** The envelope that `encodeEnvelope` was given, from its parsed JSON. Throws a `CallError` on anything else. */
 export function decodeEnvelope(wire: unknown): ResponseEnvelope {
   const { binary, ...rest } = reading("decodeEnvelope(): wire", () => ({
@@ -51,12 +70,7 @@ export function decodeEnvelope(wire: unknown): ResponseEnvelope {
       "What arrived is not an envelope: it needs data and meta.",
     )
   }
-  let { data } = rest
-  if (binary !== undefined) {
-    if (typeof binary !== "object" || binary === null) throw badBinary("")
-    for (const [path, kind] of Object.entries(binary)) data = replace(data, path, kind)
-  }
-  return { data, meta: rest.meta }
+  return { data: decodeValue(rest.data, binary), meta: rest.meta }
 }
 
 function encode(
@@ -151,7 +165,7 @@ function decodeBytes(value: unknown, path: string, kind: unknown): Uint8Array | 
 function noJson(path: string, what: string): CallError {
   return new CallError(
     "EXECUTION_ERROR",
-    `The result cannot be sent as JSON: ${path || "the value itself"} is ${what}.`,
+    `This has no form in JSON: ${path || "the value itself"} is ${what}.`,
     { details: { path } },
   )
 }
@@ -159,6 +173,6 @@ function noJson(path: string, what: string): CallError {
 function badBinary(path: string): CallError {
   return new CallError(
     "VALIDATION_ERROR",
-    `The envelope that arrived says there are bytes at "${path}", but there is no base64 text.`,
+    `What arrived says there are bytes at "${path}", but there is no base64 text.`,
   )
 }

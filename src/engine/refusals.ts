@@ -19,22 +19,38 @@ export function notFound(
       `An operation's id must be a string such as "task.create", got ${typeName(id)}.`,
     )
   }
-  const shown = id.length > 200 ? `${id.slice(0, 200)}…` : id
-  const about = { details: { operationId: shown }, operationId: shown }
   if (store.get(id) !== undefined) {
+    const shown = shownId(id)
     return refusal(
       "OPERATION_NOT_FOUND",
       `Operation "${id}" has no handler. Add one: registry.registerHandler("${id}", handler).`,
-      about,
+      { details: { operationId: shown }, operationId: shown },
     )
   }
-  const meant = store.suggest(
+  return notRegistered(store, id, identity)
+}
+
+/** No such operation, as far as this caller may know: for a wire the internal ones do not exist. */
+export function notRegistered(
+  store: RecordStore | undefined,
+  id: string,
+  identity: Identity | undefined,
+): CallError {
+  const shown = shownId(id)
+  const meant = store?.suggest(
     id,
     ({ spec, requirement }) =>
       spec.visibility !== "internal" && allows(requirement, identity, undefined),
   )
   const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
-  return refusal("OPERATION_NOT_FOUND", `Operation "${shown}" is not registered.${hint}`, about)
+  return refusal("OPERATION_NOT_FOUND", `Operation "${shown}" is not registered.${hint}`, {
+    details: { operationId: shown },
+    operationId: shown,
+  })
+}
+
+function shownId(id: string): string {
+  return id.length > 200 ? `${id.slice(0, 200)}…` : id
 }
 
 /** A stream that is executed, or the other way round. */

@@ -1,0 +1,156 @@
+import type {
+  ArgumentsFor,
+  ExecuteArguments,
+  NamespaceOf,
+  OperationId,
+  OutputFor,
+  SubscribeArguments,
+  TypeFor,
+} from "./infer.ts"
+import { isCallError } from "./errors.ts"
+import { callMapOver } from "./protocol/pending-request-map.ts"
+import type {
+  CallLink,
+  PendingRequestMap,
+  PendingRequestMapOptions,
+  PendingResponse,
+  PendingSubscription,
+} from "./protocol/pending-request-map.ts"
+import type { PendingOptions } from "./protocol/pending-options.ts"
+import type { OperationRegistry } from "./registry.ts"
+
+/** The operations that a registry's type knows. */
+export type OperationsOf<TRegistry> =
+  TRegistry extends OperationRegistry<infer TOperations> ? TOperations : never
+
+/** The calls of a client that are no namespaces. */
+export interface ClientCalls<TOperations> extends AsyncDisposable {
+  call<const TId extends OperationId<TOperations>>(
+    id: TId,
+    ...args: ExecuteArguments<TOperations, TId, PendingOptions>
+  ): PendingResponse<OutputFor<TOperations, TId>>
+  subscribe<const TId extends OperationId<TOperations>>(
+    id: TId,
+    ...args: SubscribeArguments<TOperations, TId, PendingOptions>
+  ): PendingSubscription<OutputFor<TOperations, TId>>
+  /** Ends what is pending, and closes the link. */
+  close(): Promise<void>
+}
+
+type ClientNamespace<TOperations, TNamespace extends string> = {
+  readonly [
+    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}` ? TName : never
+  ]: (
+    ...args: ArgumentsFor<TOperations, TId, PendingOptions>
+  ) => TypeFor<TOperations, TId> extends "subscription"
+    ? PendingSubscription<OutputFor<TOperations, TId>>
+    : PendingResponse<OutputFor<TOperations, TId>>
+}
+
+type UntypedNamespace = Readonly<
+  Record<
+    string,
+    (input?: unknown, options?: PendingOptions) => PendingResponse & PendingSubscription
+  >
+>
+
+/**
+ * A registry on the other side of a link: `client.task.create(input)`.
+ *
+ * A namespace called `call`, `subscribe` or `close` is reached with `client.call("close.door")`.
+ */
+export type Client<TOperations> = ClientCalls<TOperations> &
+  (keyof TOperations extends never
+    ? Readonly<Record<string, UntypedNamespace>>
+    : {
+        readonly [
+          TNamespace in Exclude<NamespaceOf<keyof TOperations>, keyof ClientCalls<TOperations>>
+        ]: ClientNamespace<TOperations, TNamespace>
+      })
+
+/**
+ * A client for a registry behind a link, typed like it: `createClient<typeof registry>(transport)`.
+ *
+ * It asks the peer for nothing beforehand, and works in browsers.
+ */
+export function createClient<TRegistry>(
+  link: CallLink,
+  options?: PendingRequestMapOptions,
+): Client<OperationsOf<TRegistry>> {
+  const map = callMapOver(link, options)
+  const close = (): Promise<void> => map.close()
+  const own = {
+    call: map.call.bind(map),
+    subscribe: map.subscribe.bind(map),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  const namespaces = new Map<string, unknown>()
+  return new Proxy(own, {
+    get(target, key) {
+      if (typeof key === "symbol" || Object.hasOwn(target, key)) return Reflect.get(target, key)
+      // Not a promise: `await client` gives the client.
+      if (key === "then") return undefined
+      let found = namespaces.get(key)
+      if (found === undefined) namespaces.set(key, (found = namespaceOf(map, key)))
+      return found
+    },
+  }) as unknown as Client<OperationsOf<TRegistry>>
+}
+
+function namespaceOf(map: PendingRequestMap, namespace: string): unknown {
+  return new Proxy(Object.freeze({}), {
+    get(_, name) {
+      if (typeof name === "symbol" || name === "then") return undefined
+      return (input?: unknown, options?: PendingOptions) =>
+        callOrStream(map, `${namespace}.${name}`, input, options)
+    },
+  })
+}
+
+/**
+ * A promise of the result that is a stream of the items as well: only the peer knows which one it is.
+ *
+ * The call is made as soon as the code that asked is done, unless that code has begun to iterate.
+ */
+function callOrStream(
+  map: PendingRequestMap,
+  id: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+): unknown {
+  let call: PendingResponse | undefined
+  let stream: PendingSubscription | undefined
+  let start!: () => void
+  const iterate = (): PendingSubscription => (stream ??= map.subscribe(id, input, options))
+  const promise = new Promise((resolve, reject) => {
+    start = () => {
+      if (call !== undefined || stream !== undefined) return
+      call = map.call(id, input, options)
+      call.then(resolve, (error: unknown) => {
+        // A stream that is iterated later: nobody waits for this promise.
+        if (isCallError(error, "INVALID_OPERATION_TYPE")) promise.catch(() => undefined)
+        reject(error as Error)
+      })
+    }
+  })
+  queueMicrotask(start)
+  return Object.defineProperties(promise, {
+    requestId: {
+      get: () => {
+        if (stream === undefined) start()
+        return (stream ?? call)?.requestId
+      },
+    },
+    abort: {
+      value: (reason?: string) => {
+        start()
+        for (const request of [call, stream]) request?.abort(reason)
+      },
+    },
+    [Symbol.asyncIterator]: { value: iterate },
+    next: { value: () => iterate().next() },
+    return: { value: () => iterate().return() },
+    [Symbol.asyncDispose]: { value: () => iterate()[Symbol.asyncDispose]() },
+  })
+}

@@ -1,0 +1,159 @@
+import type { AnyOperation } from "./define.ts"
+import { isCallError, refusal } from "./errors.ts"
+import type { CallError } from "./errors.ts"
+import { callMapOver } from "./protocol/pending-request-map.ts"
+import type { CallLink, PendingRequestMap } from "./protocol/pending-request-map.ts"
+import type { PendingOptions } from "./protocol/pending-options.ts"
+import { followPeer } from "./protocol/follow.ts"
+import type { ServiceEntry } from "./protocol/services.ts"
+import type { AnyRegistry } from "./registry.ts"
+import type { OperationContext, OperationSpec } from "./types.ts"
+
+/** Which of a peer's operations to import, and under which names. */
+export interface FromCallOptions {
+  /** Puts a namespace in front: `task.create` becomes `peer.task.create`. */
+  readonly namespace?: string | undefined
+  /** Imports only those for which it says so. It is given the peer's own spec. */
+  readonly filter?: ((spec: OperationSpec) => boolean) | undefined
+  /** Registers what is found, and keeps it in step with the peer: `attach` at once. */
+  readonly registry?: AnyRegistry | undefined
+  /** Ends the import. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A peer's operations as definitions: for `registerAll`, or for `attach`. */
+export interface RemoteOperations extends Array<AnyOperation>, AsyncDisposable {
+  /**
+   * Registers them, and keeps a registry in step: what the peer adds, replaces or removes. Gives what
+   * stops that and takes them out again.
+   */
+  attach(registry: AnyRegistry): Promise<() => Promise<void>>
+  /** Detaches from every registry. The link stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Imports the operations of the registry behind a link that this side may call.
+ *
+ * Calls are forwarded with their deadline and signal; envelopes keep the `meta` of their origin, errors their
+ * code. While the peer is gone they fail with `UNAVAILABLE`.
+ */
+export async function fromCall(
+  link: CallLink,
+  options: FromCallOptions = {},
+): Promise<RemoteOperations> {
+  const map = callMapOver(link)
+  const load = (ids?: readonly string[]): Promise<AnyOperation[]> => loadAll(map, options, ids)
+  const operations = (await load()) as unknown as RemoteOperations
+  const detachers = new Set<() => Promise<void>>()
+  const attach = async (registry: AnyRegistry): Promise<() => Promise<void>> => {
+    const stop = await followPeer(map, registry, load, (id) => localId(id, options.namespace))
+    const detach = async (): Promise<void> => {
+      if (detachers.delete(detach)) await stop()
+    }
+    detachers.add(detach)
+    return detach
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all([...detachers].map((detach) => detach()))
+  }
+  // Not enumerable: the array holds operations and nothing else.
+  Object.defineProperties(operations, {
+    attach: { value: attach },
+    close: { value: close },
+    [Symbol.asyncDispose]: { value: close },
+  })
+  if (options.registry !== undefined) await attach(options.registry)
+  return operations
+}
+
+/** The id an operation of the peer has here. */
+function localId(id: string, namespace: string | undefined): string {
+  return namespace === undefined ? id : `${namespace}.${id}`
+}
+
+async function loadAll(
+  map: PendingRequestMap,
+  options: FromCallOptions,
+  ids: readonly string[] | undefined,
+): Promise<AnyOperation[]> {
+  const { namespace, filter, signal } = options
+  const found: OperationSpec[] = []
+  let wanted = ids ?? (await listIds(map, signal))
+  while (wanted.length > 0) {
+    const [now, later] = [wanted.slice(0, 500), wanted.slice(500)]
+    const { data } = await map.call("services.schema", { ids: now }, { signal })
+    const { specs, rest } = data as { specs: OperationSpec[]; rest: string[] }
+    found.push(...specs)
+    wanted = [...rest, ...later]
+  }
+  return found
+    .filter((spec) => filter === undefined || filter(spec))
+    .map((spec) => forwarding(map, spec, namespace))
+}
+
+async function listIds(
+  map: PendingRequestMap,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (let hasMore = true; hasMore;) {
+    const page = await map.call("services.list", { after: ids.at(-1) ?? "" }, { signal })
+    const { operations, hasMore: more } = page.data as {
+      readonly operations: readonly ServiceEntry[]
+      readonly hasMore: boolean
+    }
+    ids.push(...operations.map(({ id }) => id))
+    hasMore = more && operations.length > 0
+  }
+  return ids
+}
+
+function forwarding(
+  map: PendingRequestMap,
+  spec: OperationSpec,
+  namespace: string | undefined,
+): AnyOperation {
+  const id = `${spec.namespace}.${spec.name}`
+  const named = namespace === undefined ? spec : { ...spec, namespace, name: id }
+  if (spec.type === "subscription") {
+    return {
+      ...named,
+      handler: (input: unknown, context: OperationContext) =>
+        map.subscribe(id, input, forwarded(context)),
+    }
+  }
+  const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
+  return {
+    ...named,
+    // The peer has brought its results into shape already.
+    normalize: "off",
+    output: "off",
+    handler: async (input: unknown, context: OperationContext) => {
+      try {
+        return await map.call(id, input, forwarded(context))
+      } catch (error) {
+        // Asking again cannot do harm, and may find the peer back.
+        throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
+      }
+    },
+  }
+}
+
+function retryable(error: CallError): CallError {
+  const { code, message, operationId, requestId, mayHaveExecuted } = error
+  const about = { operationId, requestId, mayHaveExecuted, retryable: true, cause: error }
+  return refusal(code, message, about)
+}
+
+function forwarded(context: OperationContext): PendingOptions {
+  const { identity, metadata, deadline, signal, requestId, progress } = context
+  return {
+    signal,
+    deadline: deadline ?? Number.POSITIVE_INFINITY,
+    parentRequestId: requestId,
+    progress,
+    ...(identity !== undefined && { identity }),
+    ...(metadata !== undefined && { metadata }),
+  }
+}

@@ -1,0 +1,237 @@
+import { isCallEvent } from "../call-events.ts"
+import type {
+  CallAbortedEvent,
+  CallCompletedEvent,
+  CallErrorEvent,
+  CallEvent,
+  CallProgressEvent,
+  CallRequestedEvent,
+  CallRespondedEvent,
+} from "../call-events.ts"
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { Deadlines } from "../internal/deadlines.ts"
+import type { Logger } from "../logger.ts"
+import type { Clock } from "../platform.ts"
+import { reasonOf } from "../schema/describe.ts"
+import type { Transport } from "../transport/types.ts"
+import type { Deliverer } from "./links.ts"
+
+/** A call or a stream that this side waits for. */
+export interface Pending {
+  readonly operationId: string
+  responded(event: CallRespondedEvent): void
+  completed(event: CallCompletedEvent): void
+  failed(event: CallErrorEvent): void
+  progressed(event: CallProgressEvent): void
+  abortedByPeer(event: CallAbortedEvent): void
+  /** Ends it here, without a word to the peer. */
+  fail(error: CallError): void
+  /** Ends it here and there. */
+  abort(reason?: string): void
+}
+
+/** A call or a stream that this side works on. */
+export interface Served {
+  credit(items: number): void
+  /** Stops the work; nothing more is said about it. */
+  abort(reason: string): void
+}
+
+/** Takes the requests that arrive. */
+export interface RequestHandler {
+  requested(event: CallRequestedEvent): void
+}
+
+/** The defaults that are settled for an endpoint. */
+export interface EndpointSettings {
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Milliseconds a call may take when nobody says otherwise. */
+  readonly timeout: number
+  /** Items of a stream that may be on their way. */
+  readonly window: number
+}
+
+/**
+ * One side of a link: what it waits for, what it works on, and which event belongs to which.
+ *
+ * Requests are found by their id in a table, whatever their number.
+ */
+export class Endpoint implements Deliverer {
+  readonly settings: EndpointSettings
+  readonly link: Transport
+  readonly deadlines: Deadlines
+  readonly pending = new Map<string, Pending>()
+  readonly served = new Map<string, Served>()
+  /** Told when the peer is gone, and when it is back. */
+  readonly watchers = new Set<(state: "lost" | "restored") => void>()
+  server: RequestHandler | undefined
+  /** Events that arrived and were none. */
+  dropped = 0
+  isClosed = false
+
+  constructor(link: Transport, settings: EndpointSettings) {
+    this.link = link
+    this.settings = settings
+    this.deadlines = new Deadlines(settings.clock)
+    link.open(this)
+  }
+
+  /** Claims of the peer count. */
+  get isTrusted(): boolean {
+    return this.link.isLocal === true || this.link.isTrusted === true
+  }
+
+  event(event: unknown): void {
+    if (isSound(event)) {
+      this.deliver(event)
+      return
+    }
+    this.dropped++
+    if (this.dropped > 1) return
+    this.settings.logger.warn(
+      "An event that does not fit CallEventSchema was dropped. Further ones are counted only",
+      { event: describe(event) },
+    )
+  }
+
+  deliver(event: CallEvent): void {
+    try {
+      this.#deliver(event)
+    } catch (error) {
+      // Whatever a listener of one request does, the others go on.
+      const { type, requestId } = event
+      this.settings.logger.error("An event could not be handled", { type, requestId, error })
+    }
+  }
+
+  #deliver(event: CallEvent): void {
+    const { requestId } = event
+    switch (event.type) {
+      case "call.responded":
+        this.pending.get(requestId)?.responded(event)
+        return
+      case "call.requested":
+        if (!this.isClosed) this.server?.requested(event)
+        return
+      case "call.completed":
+        this.pending.get(requestId)?.completed(event)
+        return
+      case "call.error":
+        this.pending.get(requestId)?.failed(event)
+        return
+      case "call.progress":
+        this.pending.get(requestId)?.progressed(event)
+        return
+      case "call.credit":
+        this.served.get(requestId)?.credit(event.credit)
+        return
+      case "call.aborted": {
+        const pending = this.pending.get(requestId)
+        if (pending === undefined) this.served.get(requestId)?.abort(event.reason ?? LEFT)
+        else pending.abortedByPeer(event)
+      }
+    }
+  }
+
+  undelivered(event: CallEvent, error: CallError): void {
+    const { requestId } = event
+    if (event.type === "call.requested") this.pending.get(requestId)?.fail(error)
+    else if (event.type === "call.responded") this.#answerFailed(event, error)
+  }
+
+  lost(error: CallError): void {
+    for (const served of [...this.served.values()]) served.abort("The caller was lost.")
+    for (const pending of [...this.pending.values()]) {
+      pending.fail(
+        refusal(error.code, `"${pending.operationId}" got no answer: ${error.message}`, {
+          operationId: pending.operationId,
+          mayHaveExecuted: true,
+          retryable: false,
+          cause: error,
+        }),
+      )
+    }
+    for (const watch of this.watchers) watch("lost")
+  }
+
+  restored(): void {
+    for (const watch of this.watchers) watch("restored")
+  }
+
+  /** Sends an event of which nobody waits for the outcome: that the caller left, or credit. */
+  tell(event: CallEvent): void {
+    try {
+      this.link.send(event)
+    } catch (error) {
+      const { type, requestId } = event
+      this.settings.logger.debug("An event could not be sent", { type, requestId, error })
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.isClosed) return
+    this.isClosed = true
+    for (const served of [...this.served.values()]) served.abort("The call protocol was closed.")
+    for (const pending of [...this.pending.values()]) pending.abort("The call protocol was closed.")
+    this.deadlines.close(() => undefined)
+    this.watchers.clear()
+    await this.link.close()
+  }
+
+  /** A result did not leave: the caller hears why, and the work stops. */
+  #answerFailed(event: CallRespondedEvent, error: CallError): void {
+    const { requestId } = event
+    this.served.get(requestId)?.abort(error.message)
+    this.tell(errorEvent(requestId, error))
+  }
+}
+
+const LEFT = "The caller left."
+
+/** The event for an error; masked, as everything that leaves. */
+export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
+  return {
+    type: "call.error",
+    requestId,
+    code,
+    message,
+    retryable,
+    mayHaveExecuted,
+    ...(details !== undefined && { details }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}
+
+/** The error for whatever a transport threw instead of sending. */
+export function sendFailure(thrown: unknown, operationId: string, requestId: string): CallError {
+  if (isCallError(thrown)) return thrown
+  return refusal("UNAVAILABLE", `"${operationId}" could not be sent: ${reasonOf(thrown)}`, {
+    operationId,
+    requestId,
+    cause: thrown,
+  })
+}
+
+function isSound(event: unknown): event is CallEvent {
+  try {
+    return isCallEvent(event)
+  } catch {
+    // A getter threw.
+    return false
+  }
+}
+
+/** What a log may say of something unknown: its type and fields, no values. */
+function describe(event: unknown): string {
+  if (typeof event !== "object" || event === null) return typeof event
+  try {
+    const { type } = event as { type?: unknown }
+    const fields = Object.keys(event).slice(0, 20).join(", ")
+    return `${typeof type === "string" ? type.slice(0, 40) : "no type"} { ${fields} }`.slice(0, 300)
+  } catch {
+    return "an unreadable object"
+  }
+}

@@ -1,0 +1,147 @@
+import type { AnyOperation } from "../define.ts"
+import type { AnyRegistry } from "../registry.ts"
+import { endpointOf } from "./pending-request-map.ts"
+import type { PendingRequestMap, PendingSubscription } from "./pending-request-map.ts"
+import type { ServiceChange } from "./services.ts"
+
+/** Loads a peer's operations: those with these ids, or all. */
+type Load = (ids?: readonly string[]) => Promise<AnyOperation[]>
+
+/**
+ * Registers a peer's operations and follows its changes, also after the peer was lost and came back.
+ *
+ * Rejects when the first registration fails. Gives what stops it and takes the operations out again.
+ */
+export async function followPeer(
+  map: PendingRequestMap,
+  registry: AnyRegistry,
+  load: Load,
+  localId: (id: string) => string,
+): Promise<() => Promise<void>> {
+  const follower = new Follower(map, registry, load, localId)
+  try {
+    await follower.start()
+  } catch (error) {
+    await follower.stop()
+    throw error
+  }
+  return () => follower.stop()
+}
+
+class Follower {
+  readonly #map: PendingRequestMap
+  readonly #registry: AnyRegistry
+  readonly #load: Load
+  readonly #localId: (id: string) => string
+  /** What came from the peer, by its id here. */
+  readonly #owned = new Set<string>()
+  #stream: PendingSubscription | undefined
+  #isStopped = false
+  readonly #watch = (state: "lost" | "restored"): void => {
+    if (state === "restored") void this.#again()
+  }
+
+  constructor(
+    map: PendingRequestMap,
+    registry: AnyRegistry,
+    load: Load,
+    localId: (id: string) => string,
+  ) {
+    this.#map = map
+    this.#registry = registry
+    this.#load = load
+    this.#localId = localId
+  }
+
+  async start(): Promise<void> {
+    endpointOf(this.#map).watchers.add(this.#watch)
+    await this.#open(true)
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    endpointOf(this.#map).watchers.delete(this.#watch)
+    await this.#stream?.return()
+    for (const id of this.#owned) this.#registry.unregister(id)
+    this.#owned.clear()
+  }
+
+  /** Listens first and lists then, so that nothing falls in between. */
+  async #open(isFirst: boolean): Promise<void> {
+    const stream = this.#map.subscribe("services.changes")
+    this.#stream = stream
+    await stream.next()
+    const operations = await this.#load()
+    if (isFirst) {
+      this.#registry.registerAll(operations)
+      for (const operation of operations) this.#owned.add(idOf(operation))
+    } else {
+      this.#settle(operations)
+    }
+    // Ends with the stream; what ends it is seen by everyone who calls.
+    void this.#follow(stream)
+  }
+
+  async #again(): Promise<void> {
+    if (this.#isStopped) return
+    try {
+      await this.#stream?.return()
+      await this.#open(false)
+    } catch (error) {
+      this.#log("The operations of a peer that came back could not be listed", { error })
+    }
+  }
+
+  async #follow(stream: PendingSubscription): Promise<void> {
+    try {
+      for await (const { data } of stream) {
+        if (this.#isStopped) return
+        await this.#apply(data as ServiceChange)
+      }
+    } catch (error) {
+      if (!this.#isStopped) this.#log("The changes of a peer are no longer heard of", { error })
+    }
+  }
+
+  async #apply(change: ServiceChange): Promise<void> {
+    if (!("id" in change)) {
+      if (change.type === "reset") this.#settle(await this.#load())
+      return
+    }
+    const id = this.#localId(change.id)
+    const [operation] = change.type === "removed" ? [] : await this.#load([change.id])
+    if (this.#isStopped) return
+    if (operation === undefined) this.#remove(id)
+    else this.#add(operation)
+  }
+
+  /** Makes what is registered be what the peer has. */
+  #settle(operations: readonly AnyOperation[]): void {
+    if (this.#isStopped) return
+    const ids = new Set(operations.map(idOf))
+    for (const id of [...this.#owned]) if (!ids.has(id)) this.#remove(id)
+    for (const operation of operations) this.#add(operation)
+  }
+
+  #add(operation: AnyOperation): void {
+    const id = idOf(operation)
+    try {
+      this.#registry.registerAll([operation], { replace: this.#owned.has(id) })
+      this.#owned.add(id)
+    } catch (error) {
+      this.#log("An operation of a peer was not registered", { id, error })
+    }
+  }
+
+  #remove(id: string): void {
+    if (this.#owned.delete(id)) this.#registry.unregister(id)
+  }
+
+  #log(message: string, fields: Readonly<Record<string, unknown>>): void {
+    endpointOf(this.#map).settings.logger.warn(message, fields)
+  }
+}
+
+function idOf({ namespace, name }: AnyOperation): string {
+  return `${namespace}.${name}`
+}

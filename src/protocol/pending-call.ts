@@ -1,0 +1,29 @@
+import type { CallCompletedEvent, CallRespondedEvent } from "../call-events.ts"
+import type { CallError } from "../errors.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import { PendingRequest } from "./pending.ts"
+
+/** A call that waits for its one response. */
+export class PendingCall extends PendingRequest {
+  protected readonly kind = "call"
+  resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
+  reject: ((error: CallError) => void) | undefined = undefined
+
+  responded(event: CallRespondedEvent): void {
+    if (event.seq !== undefined) {
+      const why = "is a stream: use subscribe(), not call()."
+      this.leave(this.error("INVALID_OPERATION_TYPE", why), "A single response was expected.")
+      return
+    }
+    this.finish()
+    this.resolve?.(event.output)
+  }
+
+  completed(_event: CallCompletedEvent): void {
+    this.fail(this.error("ABORTED", "was completed without a response."))
+  }
+
+  protected settle(error: CallError): void {
+    this.reject?.(error)
+  }
+}

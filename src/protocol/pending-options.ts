@@ -1,0 +1,96 @@
+import type { CallRequestedEvent } from "../call-events.ts"
+import { optionsFault } from "../engine/options.ts"
+import { refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { typeName } from "../schema/describe.ts"
+import type { CallOptions } from "../types.ts"
+import type { Endpoint } from "./endpoint.ts"
+
+/** What a caller may say about a call through the protocol. */
+export interface PendingOptions extends Pick<
+  CallOptions,
+  "deadline" | "signal" | "identity" | "parentRequestId" | "metadata" | "progress"
+> {
+  /** A stream: milliseconds to wait for an item before giving up. */
+  readonly idleTimeout?: number | undefined
+  /** A stream: items that may be on their way. */
+  readonly window?: number | undefined
+  readonly traceparent?: string | undefined
+}
+
+const LONGEST_ID = 512
+
+/** What is wrong with an id or with options; `undefined` when nothing is. */
+export function requestFault(
+  id: unknown,
+  options: PendingOptions | undefined,
+): CallError | undefined {
+  if (typeof id !== "string" || id === "" || id.length > LONGEST_ID) {
+    const got = typeof id === "string" ? `one of ${id.length} characters` : typeName(id)
+    return refusal(
+      "OPERATION_NOT_FOUND",
+      `An operation's id must be a string such as "task.create", got ${got}.`,
+    )
+  }
+  if (options === undefined) return undefined
+  const fault = optionsFault(options) ?? ownFault(options)
+  if (fault === undefined) return undefined
+  return refusal(
+    "VALIDATION_ERROR",
+    `The options for "${id}" are invalid: ${`${fault.path.slice(1)} ${fault.message}`.trim()}.`,
+    { operationId: id, details: { errors: [fault] } },
+  )
+}
+
+function ownFault(options: PendingOptions): { path: string; message: string } | undefined {
+  const { idleTimeout, window, traceparent } = options
+  if (idleTimeout !== undefined && !(typeof idleTimeout === "number" && idleTimeout > 0)) {
+    return { path: "/idleTimeout", message: "must be a positive number of milliseconds" }
+  }
+  if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
+    return { path: "/window", message: "must be a whole number of at least 1" }
+  }
+  if (traceparent !== undefined && typeof traceparent !== "string") {
+    return { path: "/traceparent", message: `must be a string, got ${typeName(traceparent)}` }
+  }
+  return undefined
+}
+
+/** The request of a call or a stream, with only those fields that say something. */
+export function requestEvent(
+  endpoint: Endpoint,
+  request: {
+    readonly requestId: string
+    readonly operationId: string
+    readonly input: unknown
+    readonly kind: "call" | "stream"
+    readonly deadline: number | undefined
+    readonly now: number
+  },
+  options: PendingOptions | undefined,
+): CallRequestedEvent {
+  const { requestId, operationId, input, kind, deadline, now } = request
+  const event: { -readonly [TKey in keyof CallRequestedEvent]: CallRequestedEvent[TKey] } = {
+    type: "call.requested",
+    requestId,
+    operationId,
+    input,
+    kind,
+  }
+  if (deadline !== undefined) {
+    if (endpoint.link.isLocal === true) event.deadline = deadline
+    // JSON has no infinity; this is later than anyone waits.
+    else event.timeout = Math.min(deadline - now, Number.MAX_SAFE_INTEGER)
+  }
+  if (options === undefined) return event
+  const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress } = options
+  if (idleTimeout !== undefined && idleTimeout !== Number.POSITIVE_INFINITY) {
+    event.idleTimeout = idleTimeout
+  }
+  if (identity !== undefined) event.identity = identity
+  if (parentRequestId !== undefined) event.parentRequestId = parentRequestId
+  if (metadata !== undefined) event.metadata = metadata
+  if (traceparent !== undefined) event.traceparent = traceparent
+  if (progress !== undefined) event.progress = true
+  return event
+}

@@ -1,0 +1,174 @@
+import type { CallAbortedEvent, CallErrorEvent, CallProgressEvent } from "../call-events.ts"
+import { refusal } from "../errors.ts"
+import type { CallError, CallErrorOptions } from "../errors.ts"
+import type { DeadlineEntry } from "../internal/deadlines.ts"
+import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { sendFailure } from "./endpoint.ts"
+import type { Endpoint } from "./endpoint.ts"
+import { requestEvent } from "./pending-options.ts"
+import type { PendingOptions } from "./pending-options.ts"
+
+/** What calls and streams that wait have in common: a beginning, and one end out of many. */
+export abstract class PendingRequest implements DeadlineEntry {
+  readonly requestId: string
+  readonly operationId: string
+  /** Nothing concerns it any more. */
+  isOver = false
+  protected readonly endpoint: Endpoint
+  protected readonly options: PendingOptions | undefined
+  #deadline = Number.POSITIVE_INFINITY
+  #began = 0
+
+  // Links of the deadline list; `Deadlines` keeps them.
+  bucket: DeadlineEntry["bucket"] = undefined
+  dueBefore: DeadlineEntry | undefined = undefined
+  dueAfter: DeadlineEntry | undefined = undefined
+
+  constructor(
+    endpoint: Endpoint,
+    requestId: string,
+    operationId: string,
+    options: PendingOptions | undefined,
+  ) {
+    this.endpoint = endpoint
+    this.requestId = requestId
+    this.operationId = operationId
+    this.options = options
+  }
+
+  protected abstract readonly kind: "call" | "stream"
+  /** Tells whoever waits that there will be no more. */
+  protected abstract settle(error: CallError): void
+
+  /** Sends the request, or fails without having sent it. */
+  begin(input: unknown, deadline: number | undefined, window?: number): void {
+    const { endpoint, options } = this
+    if (endpoint.isClosed) {
+      this.fail(this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT))
+      return
+    }
+    const signal = options?.signal
+    if (signal?.aborted === true) {
+      const cause: unknown = signal.reason
+      this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
+      return
+    }
+    const now = endpoint.settings.clock.now()
+    this.#began = now
+    this.#deadline =
+      deadline ?? (this.kind === "call" ? now + endpoint.settings.timeout : this.#deadline)
+    if (this.#deadline <= now) {
+      this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
+      return
+    }
+    endpoint.pending.set(this.requestId, this as never)
+    const isTimed = this.#deadline !== Number.POSITIVE_INFINITY
+    if (isTimed) endpoint.deadlines.add(this)
+    if (signal !== undefined) heedSignal(signal, this)
+    const { requestId, operationId, kind } = this
+    const stated = isTimed || deadline !== undefined ? this.#deadline : undefined
+    const request = { requestId, operationId, input, kind, deadline: stated, now }
+    const event = requestEvent(endpoint, request, options)
+    try {
+      endpoint.link.send(window === undefined ? event : { ...event, window })
+    } catch (thrown) {
+      this.fail(sendFailure(thrown, operationId, requestId))
+    }
+  }
+
+  due(): number {
+    return this.#deadline
+  }
+
+  expire(): void {
+    const { operationId, requestId } = this
+    const waited = this.#deadline - this.#began
+    this.leave(
+      refusal(
+        "TIMEOUT",
+        `No response to "${operationId}" within ${waited} ms (request ${requestId}).`,
+        { operationId, requestId, details: { deadline: this.#deadline } },
+      ),
+      "The deadline passed.",
+    )
+  }
+
+  /** The caller's signal fired. */
+  handleEvent(): void {
+    const cause: unknown = this.options?.signal?.reason
+    this.leave(this.error("ABORTED", "was aborted.", { cause }), undefined)
+  }
+
+  abort(reason?: string): void {
+    if (this.isOver) return
+    const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
+    this.leave(this.error("ABORTED", why), reason)
+  }
+
+  /** Ends it here, and tells the peer to stop. */
+  protected leave(error: CallError, reason: string | undefined): void {
+    if (this.isOver) return
+    const { endpoint, requestId } = this
+    const wasSent = endpoint.pending.get(requestId) === (this as never)
+    this.fail(error)
+    if (!wasSent) return
+    endpoint.tell(
+      reason === undefined
+        ? { type: "call.aborted", requestId }
+        : { type: "call.aborted", requestId, reason },
+    )
+  }
+
+  fail(error: CallError): void {
+    if (this.isOver) return
+    this.finish()
+    this.settle(error)
+  }
+
+  failed(event: CallErrorEvent): void {
+    this.fail(errorOf(event, this.operationId))
+  }
+
+  abortedByPeer(event: CallAbortedEvent): void {
+    const why = event.reason === undefined ? "" : `: ${event.reason}`
+    this.fail(this.error("ABORTED", `was aborted by the other side${why}`))
+  }
+
+  progressed(event: CallProgressEvent): void {
+    const { progress, total, message } = event
+    this.options?.progress?.({
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    })
+  }
+
+  /** Takes it out of everything that would end it. */
+  protected finish(): void {
+    this.isOver = true
+    const { endpoint, requestId, options } = this
+    endpoint.pending.delete(requestId)
+    if (this.bucket !== undefined) endpoint.deadlines.remove(this)
+    if (options?.signal !== undefined) ignoreSignal(options.signal, this)
+  }
+
+  protected error(code: string, what: string, options: CallErrorOptions = {}): CallError {
+    const { operationId, requestId } = this
+    return refusal(code, `"${operationId}" ${what}`, { operationId, requestId, ...options })
+  }
+}
+
+const NOT_SENT: CallErrorOptions = { mayHaveExecuted: false }
+
+/** The error that the peer sent. */
+function errorOf(event: CallErrorEvent, operationId: string): CallError {
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, requestId } = event
+  return refusal(code, message, {
+    details,
+    retryable,
+    mayHaveExecuted,
+    retryAfterMs,
+    requestId,
+    operationId,
+  })
+}

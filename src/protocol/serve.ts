@@ -1,0 +1,108 @@
+import type { CallRequestedEvent } from "../call-events.ts"
+import type { Logger } from "../logger.ts"
+import type { Clock } from "../platform.ts"
+import type { AnyRegistry } from "../registry.ts"
+import { callMapOver, endpointOf, PendingRequestMap } from "./pending-request-map.ts"
+import type { CallLink } from "./pending-request-map.ts"
+import { requestOf, RequestServer } from "./server.ts"
+import type { ResolveIdentity, ServeLimits } from "./server.ts"
+
+/** What `buildCallHandler` takes. */
+export interface CallHandlerOptions extends ServeLimits {
+  readonly registry: AnyRegistry
+  /** Where answers go. */
+  readonly callMap: PendingRequestMap
+  /**
+   * Decides who is calling. Without it that is who the transport says, or, in this process and from a peer
+   * that is trusted, who the event says.
+   */
+  readonly resolveIdentity?: ResolveIdentity | undefined
+}
+
+/** Runs the operation that a request asks for, and answers. Settles when that is over; never rejects. */
+export type CallHandler = (event: CallRequestedEvent | Event) => Promise<void>
+
+/**
+ * What runs requests against a registry, to be attached wherever they arrive. `serveCalls` attaches it.
+ *
+ * That a caller left, and credit for streams, reach it through the map.
+ */
+export function buildCallHandler(options: CallHandlerOptions): CallHandler {
+  const server = serverOf(options, options.callMap, "buildCallHandler")
+  return (given) =>
+    new Promise((resolve) => {
+      server.requested(requestOf(given), resolve)
+    })
+}
+
+/** What `serveCalls` takes: a map, or the link to make one for. */
+export interface ServeCallsOptions extends ServeLimits {
+  readonly registry: AnyRegistry
+  readonly callMap?: PendingRequestMap | undefined
+  readonly link?: CallLink | undefined
+  readonly resolveIdentity?: ResolveIdentity | undefined
+  readonly logger?: Logger | undefined
+  readonly clock?: Clock | undefined
+}
+
+/** A registry that answers calls over a link. */
+export interface CallServer extends AsyncDisposable {
+  readonly callMap: PendingRequestMap
+  /** Requests that run or wait. */
+  readonly inFlight: number
+  /** Ends what runs with `UNAVAILABLE`, and closes the map if `serveCalls` made it. */
+  close(): Promise<void>
+}
+
+/** Answers the calls that arrive over a link, until it is closed. */
+export function serveCalls(options: ServeCallsOptions): CallServer {
+  const { callMap: given, link, logger, clock } = options
+  if (given === undefined && link === undefined) {
+    throw new TypeError(
+      "serveCalls(options): give either callMap or link, the way by which calls arrive; got neither.",
+    )
+  }
+  const callMap = given ?? callMapOver(link as CallLink, { logger, clock })
+  const endpoint = endpointOf(callMap)
+  if (endpoint.server !== undefined) {
+    throw new TypeError(
+      "serveCalls(options): this link is served already; close that server first.",
+    )
+  }
+  const server = serverOf(options, callMap, "serveCalls")
+  endpoint.server = server
+  const close = async (): Promise<void> => {
+    server.close()
+    if (endpoint.server === server) endpoint.server = undefined
+    if (given === undefined && !(link instanceof PendingRequestMap)) await callMap.close()
+  }
+  return {
+    callMap,
+    get inFlight() {
+      return server.inFlight
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+function serverOf(
+  options: ServeLimits & {
+    readonly registry: AnyRegistry
+    readonly resolveIdentity?: ResolveIdentity | undefined
+  },
+  callMap: PendingRequestMap,
+  name: string,
+): RequestServer {
+  const { registry, resolveIdentity } = options
+  if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
+    throw new TypeError(`${name}(options): registry must be an OperationRegistry.`)
+  }
+  if (!(callMap instanceof PendingRequestMap)) {
+    throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
+  }
+  if (resolveIdentity !== undefined && typeof resolveIdentity !== "function") {
+    throw new TypeError(`${name}(options): resolveIdentity must be a function.`)
+  }
+  return new RequestServer(endpointOf(callMap), registry, resolveIdentity, options)
+}

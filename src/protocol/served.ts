@@ -1,0 +1,170 @@
+import type { CallRequestedEvent } from "../call-events.ts"
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { CancelToken } from "../internal/signals.ts"
+import { mapError } from "../map-error.ts"
+import type { AnyRegistry } from "../registry.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { CallOptions, Identity, ProgressUpdate } from "../types.ts"
+import { errorEvent } from "./endpoint.ts"
+import type { Endpoint, Served } from "./endpoint.ts"
+
+/** What a served request tells the server it belongs to. */
+export interface ServedHost {
+  readonly endpoint: Endpoint
+  /** The request is over; its place is free. */
+  over(request: ServedRequest): void
+}
+
+/**
+ * A request that is being worked on. It is also what the registry is told about the call: who asks, until
+ * when, and what ends it.
+ */
+export class ServedRequest implements CallOptions, Served {
+  readonly event: CallRequestedEvent
+  readonly requestId: string
+  readonly parentRequestId: string | undefined
+  readonly deadline: number | undefined
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly progress: ((value: ProgressUpdate) => void) | undefined
+  identity: Identity | undefined = undefined
+  /** Where it counts among the server's limits. */
+  place: "none" | "queue" | "calls" | "streams" = "none"
+  isOver = false
+  readonly whenOver: (() => void) | undefined
+  readonly host: ServedHost
+  readonly #token = new CancelToken()
+  #credit: number
+  #wake: (() => void) | undefined
+
+  constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
+    const { timeout, metadata, traceparent } = event
+    this.host = host
+    this.event = event
+    this.requestId = event.requestId
+    this.parentRequestId = event.parentRequestId
+    this.deadline =
+      timeout === undefined ? event.deadline : host.endpoint.settings.clock.now() + timeout
+    this.metadata = traceparent === undefined ? metadata : { traceparent, ...metadata }
+    this.progress = event.progress === true ? (value) => this.#report(value) : undefined
+    this.whenOver = whenOver
+    this.#credit = event.window ?? Number.POSITIVE_INFINITY
+  }
+
+  get signal(): AbortSignal {
+    return this.#token.signal
+  }
+
+  get operationId(): string {
+    return this.event.operationId
+  }
+
+  /** Runs a query or a mutation and answers with its result. */
+  runCall(registry: AnyRegistry): void {
+    registry.execute(this.operationId, this.event.input, this).then(
+      (envelope) => this.#answer(envelope),
+      (thrown: unknown) => this.fail(thrown),
+    )
+  }
+
+  /** Runs a subscription: an item when the caller has granted one and the link has room for it. */
+  async runStream(registry: AnyRegistry): Promise<void> {
+    const { link } = this.host.endpoint
+    const stream = registry.subscribe(this.operationId, this.event.input, this)
+    let seq = 0
+    try {
+      for (;;) {
+        if (this.#credit <= 0) await this.#granted()
+        const room = link.ready?.()
+        if (room !== undefined) await room
+        if (this.isOver) return
+        const { done, value } = await stream.next()
+        if (this.isOver) return
+        if (done === true) break
+        this.#credit--
+        seq++
+        link.send({ type: "call.responded", requestId: this.requestId, output: value, seq })
+      }
+      this.#finish()
+      link.send({ type: "call.completed", requestId: this.requestId, seq })
+    } catch (thrown) {
+      this.fail(thrown)
+      this.#token.abort(thrown)
+    }
+  }
+
+  credit(items: number): void {
+    this.#credit += items
+    this.#wake?.()
+  }
+
+  abort(reason: string): void {
+    if (this.isOver) return
+    this.#finish()
+    this.#token.abort(reason)
+  }
+
+  /** Answers with an error, once. */
+  fail(thrown: unknown): void {
+    if (this.isOver) return
+    this.#finish()
+    const error: CallError = isCallError(thrown) ? thrown : mapError(thrown, undefined, this)
+    this.host.endpoint.tell(errorEvent(this.requestId, error))
+  }
+
+  #answer(output: ResponseEnvelope): void {
+    if (this.isOver) return
+    const { link } = this.host.endpoint
+    const room = link.ready?.()
+    if (room !== undefined) {
+      void room.then(() => this.#answer(output))
+      return
+    }
+    try {
+      link.send({ type: "call.responded", requestId: this.requestId, output })
+    } catch (thrown) {
+      this.fail(isCallError(thrown) ? withEffect(thrown) : thrown)
+      return
+    }
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.isOver = true
+    const { endpoint } = this.host
+    if (endpoint.served.get(this.requestId) === this) endpoint.served.delete(this.requestId)
+    this.host.over(this)
+    this.#wake?.()
+    this.whenOver?.()
+  }
+
+  #granted(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        if (this.#credit <= 0 && !this.isOver) return
+        this.#wake = undefined
+        resolve()
+      }
+      this.#wake()
+    })
+  }
+
+  #report(value: ProgressUpdate): void {
+    if (this.isOver) return
+    const { progress, total, message } = value
+    this.host.endpoint.tell({
+      type: "call.progress",
+      requestId: this.requestId,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    })
+  }
+}
+
+/** An answer that could not be sent: the handler ran all the same. */
+function withEffect(error: CallError): CallError {
+  if (error.mayHaveExecuted) return error
+  const { code, message, details } = error
+  return refusal(code, message, { details, mayHaveExecuted: true, retryable: false, cause: error })
+}

@@ -1,0 +1,252 @@
+import type { CallRequestedEvent } from "../call-events.ts"
+import { isCallEvent } from "../call-events.ts"
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import type { AnyRegistry } from "../registry.ts"
+import type { Identity, OperationSpec } from "../types.ts"
+import { errorEvent } from "./endpoint.ts"
+import type { Endpoint, RequestHandler } from "./endpoint.ts"
+import { RecentIds } from "./recent-ids.ts"
+import { ServedRequest } from "./served.ts"
+import type { ServedHost } from "./served.ts"
+import { servicesOf } from "./services.ts"
+
+/** Who sent a request, as far as the transport knows. */
+export interface CallPeer {
+  readonly identity?: Identity | undefined
+}
+
+/** Decides who is calling. What it throws is told to the caller as `UNAUTHENTICATED`. */
+export type ResolveIdentity = (
+  event: CallRequestedEvent,
+  peer: CallPeer,
+) => Identity | undefined | Promise<Identity | undefined>
+
+/** How much one peer may ask for at once. */
+export interface ServeLimits {
+  /** Calls that run at the same time; no limit. */
+  readonly maxInFlight?: number | undefined
+  /** Calls that wait for a place; 1,000. Beyond that `OVERLOADED`. */
+  readonly maxQueued?: number | undefined
+  /** Streams that are open at the same time; no limit. */
+  readonly maxStreams?: number | undefined
+}
+
+/** The receiving side of a link: decides who calls, what exists for them and how much at once. */
+export class RequestServer implements RequestHandler, ServedHost {
+  readonly endpoint: Endpoint
+  readonly #registry: AnyRegistry
+  readonly #resolveIdentity: ResolveIdentity | undefined
+  readonly #maxInFlight: number
+  readonly #maxQueued: number
+  readonly #maxStreams: number
+  readonly #queue = new Set<ServedRequest>()
+  readonly #recent: RecentIds | undefined
+  #calls = 0
+  #streams = 0
+  #isClosed = false
+
+  constructor(
+    endpoint: Endpoint,
+    registry: AnyRegistry,
+    resolveIdentity: ResolveIdentity | undefined,
+    limits: ServeLimits,
+  ) {
+    this.endpoint = endpoint
+    this.#registry = registry
+    this.#resolveIdentity = resolveIdentity
+    this.#maxInFlight = limit("maxInFlight", limits.maxInFlight, Number.POSITIVE_INFINITY)
+    this.#maxQueued = limit("maxQueued", limits.maxQueued, 1000)
+    this.#maxStreams = limit("maxStreams", limits.maxStreams, Number.POSITIVE_INFINITY)
+    this.#recent = endpoint.link.mayRepeat === true ? new RecentIds() : undefined
+  }
+
+  get inFlight(): number {
+    return this.#calls + this.#streams + this.#queue.size
+  }
+
+  requested(event: CallRequestedEvent, whenOver?: () => void): void {
+    const { requestId } = event
+    const { served } = this.endpoint
+    // Said twice: it is run once.
+    if (served.has(requestId) || this.#recent?.remember(requestId) === false) {
+      whenOver?.()
+      return
+    }
+    if (this.#isClosed) {
+      this.endpoint.tell(errorEvent(requestId, closing(event.operationId, false)))
+      whenOver?.()
+      return
+    }
+    const request = new ServedRequest(this, event, whenOver)
+    served.set(requestId, request)
+    if (this.#resolveIdentity === undefined) {
+      const { link, isTrusted } = this.endpoint
+      request.identity = (isTrusted ? event.identity : undefined) ?? link.identity
+      this.#admit(request)
+      return
+    }
+    void this.#identify(request, this.#resolveIdentity)
+  }
+
+  /** A place is free. */
+  over(request: ServedRequest): void {
+    const { place } = request
+    request.place = "none"
+    if (place === "queue") this.#queue.delete(request)
+    else if (place === "streams") this.#streams--
+    else if (place === "calls") {
+      this.#calls--
+      const [next] = this.#queue
+      if (next === undefined) return
+      this.#queue.delete(next)
+      this.#run(next)
+    }
+  }
+
+  /** Refuses what comes, and ends what runs. */
+  close(): void {
+    this.#isClosed = true
+    for (const request of [...this.endpoint.served.values()]) {
+      if (!(request instanceof ServedRequest) || request.host !== this) continue
+      const { requestId, operationId } = request
+      request.abort("The server was closed.")
+      this.endpoint.tell(errorEvent(requestId, closing(operationId, true)))
+    }
+  }
+
+  async #identify(request: ServedRequest, resolve: ResolveIdentity): Promise<void> {
+    const { identity } = this.endpoint.link
+    try {
+      const found = resolve(request.event, identity === undefined ? {} : { identity })
+      request.identity = await found
+    } catch (thrown) {
+      request.fail(unauthenticated(request.operationId, thrown))
+      return
+    }
+    if (!request.isOver) this.#admit(request)
+  }
+
+  #admit(request: ServedRequest): void {
+    const { event, identity, operationId } = request
+    const spec = this.#specFor(operationId)
+    if (spec === undefined) {
+      request.fail(missing(this.#registry, operationId, identity))
+      return
+    }
+    const isStream = spec.type === "subscription"
+    if (event.kind !== undefined && isStream !== (event.kind === "stream")) {
+      request.fail(wrongKind(operationId, spec))
+      return
+    }
+    if (isStream) this.#open(request)
+    else if (this.#calls < this.#maxInFlight) this.#run(request)
+    else this.#enqueue(request)
+  }
+
+  #run(request: ServedRequest): void {
+    request.place = "calls"
+    this.#calls++
+    request.runCall(this.#registryFor(request.operationId))
+  }
+
+  #open(request: ServedRequest): void {
+    if (this.#streams >= this.#maxStreams) {
+      request.fail(overloaded(request.operationId, `${this.#maxStreams} streams are open`))
+      return
+    }
+    request.place = "streams"
+    this.#streams++
+    // Whatever goes wrong in there is told to the caller.
+    void request.runStream(this.#registryFor(request.operationId))
+  }
+
+  #enqueue(request: ServedRequest): void {
+    if (this.#queue.size >= this.#maxQueued) {
+      request.fail(overloaded(request.operationId, `${this.#maxQueued} calls wait already`))
+      return
+    }
+    request.place = "queue"
+    this.#queue.add(request)
+  }
+
+  #registryFor(operationId: string): AnyRegistry {
+    return operationId.startsWith("services.") && servicesOf(this.#registry).has(operationId)
+      ? servicesOf(this.#registry)
+      : this.#registry
+  }
+
+  /** What exists for a wire: internal operations do not. */
+  #specFor(operationId: string): OperationSpec | undefined {
+    const spec = this.#registryFor(operationId).getSpec(operationId)
+    return spec?.visibility === "internal" ? undefined : spec
+  }
+}
+
+/** An event as it was given to a handler: itself, its fields, or a `CustomEvent` around it. */
+export function requestOf(given: unknown): CallRequestedEvent {
+  const inner = given instanceof Event ? (given as Partial<CustomEvent<unknown>>).detail : given
+  const event =
+    typeof inner === "object" && inner !== null && !("type" in inner)
+      ? { ...inner, type: "call.requested" }
+      : inner
+  if (isCallEvent(event) && event.type === "call.requested") return event
+  throw new TypeError(
+    `A call handler takes a "call.requested" event: { requestId, operationId, input, … }.`,
+  )
+}
+
+function missing(
+  registry: AnyRegistry,
+  operationId: string,
+  identity: Identity | undefined,
+): CallError {
+  const own = registry as Partial<{
+    missing(id: string, identity: Identity | undefined): CallError
+  }>
+  return (
+    own.missing?.(operationId, identity) ??
+    refusal("OPERATION_NOT_FOUND", `Operation "${operationId}" is not registered.`, {
+      details: { operationId },
+      operationId,
+    })
+  )
+}
+
+function wrongKind(operationId: string, { type }: OperationSpec): CallError {
+  const [right, used] = type === "subscription" ? ["subscribe", "call"] : ["call", "subscribe"]
+  return refusal(
+    "INVALID_OPERATION_TYPE",
+    `"${operationId}" is a ${type}: use ${right}(), not ${used}().`,
+    { operationId, details: { operationId, type } },
+  )
+}
+
+function overloaded(operationId: string, why: string): CallError {
+  return refusal("OVERLOADED", `"${operationId}" was not called: ${why}. Try again later.`, {
+    operationId,
+    retryAfterMs: 1000,
+  })
+}
+
+function closing(operationId: string, hadStarted: boolean): CallError {
+  return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
+    operationId,
+    mayHaveExecuted: hadStarted,
+    retryable: !hadStarted,
+  })
+}
+
+function unauthenticated(operationId: string, thrown: unknown): CallError {
+  if (isCallError(thrown)) return thrown
+  return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
+    operationId,
+    cause: thrown,
+  })
+}
+
+function limit(name: string, value: number | undefined, otherwise: number): number {
+  if (value === undefined) return otherwise
+  if (typeof value === "number" && value >= 0) return value
+  throw new TypeError(`serveCalls(options): ${name} must be a number of at least 0.`)
+}

@@ -1,0 +1,169 @@
+import { checkAccess } from "../access.ts"
+import type { AnyOperation } from "../define.ts"
+import { OperationRegistry } from "../registry.ts"
+import type { AnyRegistry, RegistryChange } from "../registry.ts"
+import type { Identity, OperationContext, OperationSpec } from "../types.ts"
+
+/** One line of `services.list`. */
+export interface ServiceEntry {
+  readonly id: string
+  readonly type: OperationSpec["type"]
+  readonly version: string
+  readonly title?: string | undefined
+  readonly description: string
+}
+
+/** An item of `services.changes`. `ready` is the first; after `reset` list again. */
+export type ServiceChange =
+  | { readonly type: "ready" | "reset" }
+  | { readonly type: RegistryChange["type"]; readonly id: string }
+
+const PAGE = 500
+// Specs travel in pieces that fit any transport's frames.
+const PIECE = 256 * 1024
+const MOST_CHANGES = 1000
+
+const services = new WeakMap<AnyRegistry, OperationRegistry>()
+
+/** The operations that every served registry has: what there is, how it is called, what changes. */
+export function servicesOf(registry: AnyRegistry): OperationRegistry {
+  let found = services.get(registry)
+  if (found === undefined) {
+    found = new OperationRegistry({ normalize: "off", output: "off" })
+    found.registerAll([listOf(registry), schemaOf(registry), changesOf(registry)])
+    services.set(registry, found)
+  }
+  return found
+}
+
+function listOf(registry: AnyRegistry): AnyOperation {
+  return builtIn(
+    "list",
+    "query",
+    "Lists the operations that the caller may call",
+    {
+      type: "object",
+      properties: {
+        after: { type: "string" },
+        limit: { type: "integer", minimum: 1, maximum: PAGE },
+      },
+    },
+    (input, { identity }) => {
+      const { after = "", limit = PAGE } = (input ?? {}) as { after?: string; limit?: number }
+      const ids = registry
+        .getAllSpecs()
+        .filter((spec) => isVisible(spec, identity))
+        .map(entryOf)
+        .filter(({ id }) => id > after)
+        .toSorted((left, right) => (left.id < right.id ? -1 : 1))
+      const operations = ids.slice(0, limit)
+      return { operations, hasMore: ids.length > operations.length }
+    },
+  )
+}
+
+function schemaOf(registry: AnyRegistry): AnyOperation {
+  return builtIn(
+    "schema",
+    "query",
+    "Gives the specs of operations by their ids",
+    {
+      type: "object",
+      properties: { ids: { type: "array", items: { type: "string" }, maxItems: PAGE } },
+      required: ["ids"],
+    },
+    (input, { identity }) => {
+      const { ids } = input as { readonly ids: readonly string[] }
+      const specs: OperationSpec[] = []
+      let size = 0
+      for (const [at, id] of ids.entries()) {
+        const spec = registry.getSpec(id)
+        if (spec === undefined || !isVisible(spec, identity)) continue
+        size += JSON.stringify(spec).length
+        if (size > PIECE && specs.length > 0) return { specs, rest: ids.slice(at) }
+        specs.push(spec)
+      }
+      return { specs, rest: [] }
+    },
+  )
+}
+
+function changesOf(registry: AnyRegistry): AnyOperation {
+  return builtIn(
+    "changes",
+    "subscription",
+    "Tells which operations come, change and go",
+    {},
+    (_input, { identity, signal }) => changes(registry, identity, signal),
+  )
+}
+
+async function* changes(
+  registry: AnyRegistry,
+  identity: Identity | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<ServiceChange> {
+  let waiting: ServiceChange[] = []
+  let wake: (() => void) | undefined
+  const end = (): void => wake?.()
+  const stop = registry.onChange(({ type, id, spec }) => {
+    if (!isVisible(spec, identity)) return
+    // A consumer that falls behind lists again instead of reading a long history.
+    waiting = waiting.length >= MOST_CHANGES ? [{ type: "reset" }] : [...waiting, { type, id }]
+    wake?.()
+  })
+  signal.addEventListener("abort", end)
+  try {
+    yield { type: "ready" }
+    while (!signal.aborted) {
+      const items = waiting
+      waiting = []
+      yield* items
+      if (waiting.length > 0) continue
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  } finally {
+    stop()
+    signal.removeEventListener("abort", end)
+  }
+}
+
+function builtIn(
+  name: string,
+  type: OperationSpec["type"],
+  description: string,
+  inputSchema: object,
+  handler: (input: unknown, context: OperationContext) => unknown,
+): AnyOperation {
+  return {
+    namespace: "services",
+    name,
+    version: "1.0.0",
+    type,
+    description,
+    inputSchema: inputSchema as OperationSpec["inputSchema"],
+    outputSchema: {},
+    accessControl: { requiredScopes: [] },
+    annotations: { readOnly: true },
+    handler,
+  }
+}
+
+/** Whether some call by this identity could pass; where that depends on the input, it may. */
+function isVisible(spec: OperationSpec, identity: Identity | undefined): boolean {
+  if (spec.visibility === "internal") return false
+  return checkAccess({ ...spec.accessControl, resourceIdPath: undefined }, identity)
+}
+
+function entryOf(spec: OperationSpec): ServiceEntry {
+  const { namespace, name, type, version, title, description } = spec
+  return {
+    id: `${namespace}.${name}`,
+    type,
+    version,
+    ...(title !== undefined && { title }),
+    description,
+  }
+}

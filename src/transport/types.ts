@@ -1,0 +1,49 @@
+import type { CallEvent } from "../call-events.ts"
+import type { CallError } from "../errors.ts"
+import type { Identity } from "../types.ts"
+
+/**
+ * A way to one peer: events go out with `send`, and what comes in is handed to a receiver.
+ *
+ * Both ends may call each other over one transport. Events of one request arrive in the order in
+ * which they were sent, or not at all.
+ */
+export interface Transport {
+  /** Starts listening. Called once, by whoever uses the transport. */
+  open(receiver: TransportReceiver): void
+  /**
+   * Sends an event. Throws a `CallError` when it cannot be sent; `receiver.undelivered` when that
+   * turns out later.
+   *
+   * Until the peer can be reached, events may be held back; they are sent in order or undelivered.
+   */
+  send(event: CallEvent): void
+  /** A promise while too much waits to be sent: streams and large results then wait for it. */
+  ready?(): Promise<void> | undefined
+  /** Ends it. What is still held back is undelivered. Closing twice is fine. */
+  close(): Promise<void>
+  /** Both ends share one process and one clock: deadlines and objects go over as they are. */
+  readonly isLocal?: boolean | undefined
+  /** Identities that the peer claims for its calls count. */
+  readonly isTrusted?: boolean | undefined
+  /** The same event may arrive twice, as with brokers: requests are remembered until they are over. */
+  readonly mayRepeat?: boolean | undefined
+  /** Who the peer is, as found out when it connected. */
+  readonly identity?: Identity | undefined
+}
+
+/** What a transport tells whoever opened it. Nothing here throws. */
+export interface TransportReceiver {
+  /** Something arrived. It is checked here: hand over what came, whatever it is. */
+  event(event: unknown): void
+  /** An event that `send` took did not leave. */
+  undelivered(event: CallEvent, error: CallError): void
+  /**
+   * The peer is gone, and with it all that either side owed the other.
+   *
+   * Nothing of before may arrive after this, not even when the peer comes back.
+   */
+  lost(error: CallError): void
+  /** The peer can be reached again. */
+  restored(): void
+}
