@@ -152,7 +152,10 @@ export type SubscribeArguments<TOperations, TId, TOptions = CallOptions> = [TId]
   : never
 
 /** What a handler may say about a nested call; the rest comes from its own context. */
-export type NestedCallOptions = Pick<CallOptions, "deadline" | "signal" | "metadata" | "progress">
+export type NestedCallOptions = Pick<
+  CallOptions,
+  "deadline" | "timeout" | "signal" | "metadata" | "progress"
+>
 
 /** `context.call`. */
 export type OperationCall<TOperations> = <const TId extends OperationId<TOperations>>(

@@ -117,6 +117,8 @@ export interface CallOptions {
   readonly identity?: Identity | undefined
   /** Epoch milliseconds, instead of the registry's default; `Infinity` for none. */
   readonly deadline?: number | undefined
+  /** The same as milliseconds from now; the earlier one counts. */
+  readonly timeout?: number | undefined
   readonly signal?: AbortSignal | undefined
   readonly metadata?: Readonly<Record<string, unknown>> | undefined
   readonly log?: Logger | undefined

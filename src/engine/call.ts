@@ -103,15 +103,21 @@ export class Call implements DeadlineEntry {
 
   /** When the call ends. Reads the clock, unless `now` is given, the first time a default has to be set. */
   due(now?: number): number {
-    return (this.deadline ??= this.record.isStream
-      ? Number.POSITIVE_INFINITY
-      : this.kernel.defaultDeadline(now))
+    return (this.deadline ??= this.kernel.deadlineOf(this, now))
   }
 
   /** Takes over a parent's end, if that is known and earlier. */
   capDeadline(limit: Call): void {
-    // Both undated: both are dated together, and the parent not later than this one.
-    if (this.deadline === undefined && limit.deadline === undefined && !this.record.isStream) return
+    // Both undated and with the same time: both are dated together, the parent not later than this one.
+    if (
+      this.deadline === undefined &&
+      limit.deadline === undefined &&
+      this.options?.timeout === undefined &&
+      limit.options?.timeout === undefined &&
+      !this.record.isStream
+    ) {
+      return
+    }
     this.deadline = Math.min(this.due(), limit.due())
   }
 
@@ -165,7 +171,7 @@ export class Call implements DeadlineEntry {
   watch(): void {
     this.isOver = false
     const { kernel, parent, options } = this
-    if (this.deadline === undefined && kernel.hasTimeout && !this.record.isStream) {
+    if (this.deadline === undefined && kernel.isTimed(this)) {
       kernel.deadlines.addUndated(this)
     } else if (this.due() === Number.POSITIVE_INFINITY) {
       this.more().untrack = kernel.track(this)

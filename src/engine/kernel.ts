@@ -41,9 +41,9 @@ export class Kernel implements PipelineHost, EnvDirectory {
   readonly logger: Logger
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
-  /** Calls end by themselves. */
-  readonly hasTimeout: boolean
   readonly #options: KernelOptions
+  /** Calls end by themselves. */
+  readonly #hasTimeout: boolean
   /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
   readonly #endless = new Set<WeakRef<Call>>()
   #isClosed = false
@@ -51,7 +51,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   constructor(store: RecordStore, options: KernelOptions) {
     this.store = store
     this.#options = options
-    this.hasTimeout = options.timeout !== Number.POSITIVE_INFINITY
+    this.#hasTimeout = options.timeout !== Number.POSITIVE_INFINITY
     this.clock = options.clock
     this.logger = options.logger
     this.onWarning = options.onWarning
@@ -147,6 +147,10 @@ export class Kernel implements PipelineHost, EnvDirectory {
     if (options?.deadline !== undefined) {
       // The infinite past is only "long ago": it must not read as "not set".
       call.deadline = Math.max(options.deadline, -Number.MAX_VALUE)
+      const { timeout } = options
+      if (timeout !== undefined) {
+        call.deadline = Math.min(call.deadline, this.clock.now() + timeout)
+      }
     }
     if (parent !== undefined) call.capDeadline(parent)
     const signal = options?.signal
@@ -154,7 +158,11 @@ export class Kernel implements PipelineHost, EnvDirectory {
       throw call.refuse("ABORTED", abortedMessage(call.record.id), signal.reason)
     }
     const { deadline = Number.POSITIVE_INFINITY } = call
-    if (deadline !== Number.POSITIVE_INFINITY && deadline <= this.clock.now()) {
+    const isTimedOut =
+      deadline === Number.POSITIVE_INFINITY
+        ? (options?.timeout ?? 1) <= 0
+        : deadline <= this.clock.now()
+    if (isTimedOut) {
       throw call.refuse(
         "TIMEOUT",
         `The deadline of this call of "${call.record.id}" had passed before it began.`,
@@ -162,9 +170,17 @@ export class Kernel implements PipelineHost, EnvDirectory {
     }
   }
 
-  /** The deadline of a call that begins now and of which nobody said it. */
-  defaultDeadline(now: number = this.clock.now()): number {
-    return now + this.#options.timeout
+  /** When a call ends that begins now and whose caller named no deadline. */
+  deadlineOf({ options, record }: Call, now?: number): number {
+    const timeout =
+      options?.timeout ?? (record.isStream ? Number.POSITIVE_INFINITY : this.#options.timeout)
+    return timeout === Number.POSITIVE_INFINITY ? timeout : (now ?? this.clock.now()) + timeout
+  }
+
+  /** Whether a call without a deadline ends by itself. */
+  isTimed({ options, record }: Call): boolean {
+    if (options?.timeout !== undefined) return options.timeout !== Number.POSITIVE_INFINITY
+    return this.#hasTimeout && !record.isStream
   }
 
   process(record: OperationRecord, result: unknown): ResponseEnvelope {

@@ -11,9 +11,12 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     return { path: "", message: `must be an object, got ${typeName(options)}` }
   }
-  const { deadline, signal, requestId, parentRequestId, metadata, progress } = options
+  const { deadline, timeout, signal, requestId, parentRequestId, metadata, progress } = options
   if (deadline !== undefined && (typeof deadline !== "number" || Number.isNaN(deadline))) {
     return wrong("/deadline", "a number of milliseconds since 1970", deadline)
+  }
+  if (timeout !== undefined && (typeof timeout !== "number" || Number.isNaN(timeout))) {
+    return wrong("/timeout", "a number of milliseconds", timeout)
   }
   if (
     signal !== undefined &&
@@ -49,11 +52,12 @@ export function rootOptions(
   options: CallOptions | undefined,
 ): CallOptions | undefined {
   if (typeof context !== "object" || context === null) return options ?? context
-  const { identity, deadline, signal, metadata, log, requestId } = context
+  const { identity, deadline, timeout, signal, metadata, log, requestId } = context
   return {
     identity,
     parentRequestId: requestId,
     deadline: earlier(deadline, options?.deadline),
+    timeout: earlier(timeout, options?.timeout),
     signal: either(signal, options?.signal),
     metadata: options?.metadata ?? metadata,
     log,

@@ -22,7 +22,7 @@ export class CancelToken implements Pick<
     return this as unknown as AbortSignal
   }
 
-  abort(reason: unknown): void {
+  cancel(reason: unknown): void {
     if (this.aborted) return
     this.aborted = true
     this.reason = reason

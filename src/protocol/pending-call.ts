@@ -5,7 +5,7 @@ import { PendingRequest } from "./pending.ts"
 
 /** A call that waits for its one response. */
 export class PendingCall extends PendingRequest {
-  protected readonly kind = "call"
+  readonly kind = "call"
   resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
   reject: ((error: CallError) => void) | undefined = undefined
 

@@ -4,12 +4,11 @@ import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { typeName } from "../schema/describe.ts"
 import type { CallOptions } from "../types.ts"
-import type { Endpoint } from "./endpoint.ts"
 
 /** What a caller may say about a call through the protocol. */
 export interface PendingOptions extends Pick<
   CallOptions,
-  "deadline" | "signal" | "identity" | "parentRequestId" | "metadata" | "progress"
+  "deadline" | "timeout" | "signal" | "identity" | "parentRequestId" | "metadata" | "progress"
 > {
   /** A stream: milliseconds to wait for an item before giving up. */
   readonly idleTimeout?: number | undefined
@@ -56,20 +55,24 @@ function ownFault(options: PendingOptions): { path: string; message: string } | 
   return undefined
 }
 
+/** How long a request may take, as the peer is told. */
+export interface RequestTime {
+  readonly deadline?: number | undefined
+  readonly timeout?: number | undefined
+}
+
 /** The request of a call or a stream, with only those fields that say something. */
 export function requestEvent(
-  endpoint: Endpoint,
   request: {
     readonly requestId: string
     readonly operationId: string
-    readonly input: unknown
     readonly kind: "call" | "stream"
-    readonly deadline: number | undefined
-    readonly now: number
   },
+  input: unknown,
+  time: RequestTime,
   options: PendingOptions | undefined,
 ): CallRequestedEvent {
-  const { requestId, operationId, input, kind, deadline, now } = request
+  const { requestId, operationId, kind } = request
   const event: { -readonly [TKey in keyof CallRequestedEvent]: CallRequestedEvent[TKey] } = {
     type: "call.requested",
     requestId,
@@ -77,11 +80,9 @@ export function requestEvent(
     input,
     kind,
   }
-  if (deadline !== undefined) {
-    if (endpoint.link.isLocal === true) event.deadline = deadline
-    // JSON has no infinity; this is later than anyone waits.
-    else event.timeout = Math.min(deadline - now, Number.MAX_SAFE_INTEGER)
-  }
+  if (time.deadline !== undefined) event.deadline = time.deadline
+  // JSON has no infinity; this is later than anyone waits.
+  if (time.timeout !== undefined) event.timeout = Math.min(time.timeout, Number.MAX_SAFE_INTEGER)
   if (options === undefined) return event
   const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress } = options
   if (idleTimeout !== undefined && idleTimeout !== Number.POSITIVE_INFINITY) {

@@ -23,7 +23,7 @@ interface Waiter {
  * the peer as many again. Items before an end or an error always come first.
  */
 export class PendingStream extends PendingRequest implements EnvelopeStream {
-  protected readonly kind = "stream"
+  readonly kind = "stream"
   readonly #input: unknown
   readonly #window: number
   #hasBegun = false

@@ -6,7 +6,7 @@ import { heedSignal, ignoreSignal } from "../internal/signals.ts"
 import { sendFailure } from "./endpoint.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { requestEvent } from "./pending-options.ts"
-import type { PendingOptions } from "./pending-options.ts"
+import type { PendingOptions, RequestTime } from "./pending-options.ts"
 
 /** What calls and streams that wait have in common: a beginning, and one end out of many. */
 export abstract class PendingRequest implements DeadlineEntry {
@@ -14,10 +14,11 @@ export abstract class PendingRequest implements DeadlineEntry {
   readonly operationId: string
   /** Nothing concerns it any more. */
   isOver = false
-  protected readonly endpoint: Endpoint
+  readonly endpoint: Endpoint
   protected readonly options: PendingOptions | undefined
-  #deadline = Number.POSITIVE_INFINITY
-  #began = 0
+  /** Epoch milliseconds; `undefined` until it is asked for, when only a timeout is known. */
+  #deadline: number | undefined = undefined
+  #timeout = Number.POSITIVE_INFINITY
 
   // Links of the deadline list; `Deadlines` keeps them.
   bucket: DeadlineEntry["bucket"] = undefined
@@ -36,7 +37,7 @@ export abstract class PendingRequest implements DeadlineEntry {
     this.options = options
   }
 
-  protected abstract readonly kind: "call" | "stream"
+  abstract readonly kind: "call" | "stream"
   /** Tells whoever waits that there will be no more. */
   protected abstract settle(error: CallError): void
 
@@ -53,22 +54,18 @@ export abstract class PendingRequest implements DeadlineEntry {
       this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
       return
     }
-    const now = endpoint.settings.clock.now()
-    this.#began = now
-    this.#deadline =
-      deadline ?? (this.kind === "call" ? now + endpoint.settings.timeout : this.#deadline)
-    if (this.#deadline <= now) {
+    const time = this.#timeOf(deadline)
+    if (this.#timeout <= 0) {
       this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
       return
     }
     endpoint.pending.set(this.requestId, this as never)
-    const isTimed = this.#deadline !== Number.POSITIVE_INFINITY
-    if (isTimed) endpoint.deadlines.add(this)
+    if (this.#timeout === Number.POSITIVE_INFINITY) this.#deadline = this.#timeout
+    else if (this.#deadline === undefined) endpoint.deadlines.addUndated(this)
+    else endpoint.deadlines.add(this)
     if (signal !== undefined) heedSignal(signal, this)
-    const { requestId, operationId, kind } = this
-    const stated = isTimed || deadline !== undefined ? this.#deadline : undefined
-    const request = { requestId, operationId, input, kind, deadline: stated, now }
-    const event = requestEvent(endpoint, request, options)
+    const { requestId, operationId } = this
+    const event = requestEvent(this, input, time, options)
     try {
       endpoint.link.send(window === undefined ? event : { ...event, window })
     } catch (thrown) {
@@ -76,21 +73,39 @@ export abstract class PendingRequest implements DeadlineEntry {
     }
   }
 
-  due(): number {
-    return this.#deadline
+  due(now: number = this.endpoint.settings.clock.now()): number {
+    return (this.#deadline ??= now + this.#timeout)
   }
 
   expire(): void {
     const { operationId, requestId } = this
-    const waited = this.#deadline - this.#began
     this.leave(
       refusal(
         "TIMEOUT",
-        `No response to "${operationId}" within ${waited} ms (request ${requestId}).`,
-        { operationId, requestId, details: { deadline: this.#deadline } },
+        `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`,
+        { operationId, requestId, details: { deadline: this.due() } },
       ),
       "The deadline passed.",
     )
+  }
+
+  /**
+   * Settles how long it may take, and what the peer is told of it.
+   *
+   * Without a deadline the clock is not read: that is a good part of a small call, and most are over before
+   * it matters.
+   */
+  #timeOf(deadline: number | undefined): RequestTime {
+    const { settings, link } = this.endpoint
+    const timeout =
+      this.options?.timeout ??
+      (this.kind === "call" && deadline === undefined ? settings.timeout : undefined)
+    this.#timeout = timeout ?? Number.POSITIVE_INFINITY
+    if (deadline === undefined) return { timeout }
+    const now = settings.clock.now()
+    this.#timeout = Math.min(this.#timeout, deadline - now)
+    this.#deadline = now + this.#timeout
+    return link.isLocal === true ? { deadline: this.#deadline } : { timeout: this.#timeout }
   }
 
   /** The caller's signal fired. */

@@ -20,43 +20,53 @@ export interface ServedHost {
  * A request that is being worked on. It is also what the registry is told about the call: who asks, until
  * when, and what ends it.
  */
-export class ServedRequest implements CallOptions, Served {
+export class ServedRequest extends CancelToken implements CallOptions, Served {
   readonly event: CallRequestedEvent
-  readonly requestId: string
-  readonly parentRequestId: string | undefined
-  readonly deadline: number | undefined
-  readonly metadata: Readonly<Record<string, unknown>> | undefined
-  readonly progress: ((value: ProgressUpdate) => void) | undefined
+  readonly host: ServedHost
   identity: Identity | undefined = undefined
   /** Where it counts among the server's limits. */
   place: "none" | "queue" | "calls" | "streams" = "none"
   isOver = false
   readonly whenOver: (() => void) | undefined
-  readonly host: ServedHost
-  readonly #token = new CancelToken()
   #credit: number
-  #wake: (() => void) | undefined
+  #wake: (() => void) | undefined = undefined
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
-    const { timeout, metadata, traceparent } = event
+    super()
     this.host = host
     this.event = event
-    this.requestId = event.requestId
-    this.parentRequestId = event.parentRequestId
-    this.deadline =
-      timeout === undefined ? event.deadline : host.endpoint.settings.clock.now() + timeout
-    this.metadata = traceparent === undefined ? metadata : { traceparent, ...metadata }
-    this.progress = event.progress === true ? (value) => this.#report(value) : undefined
     this.whenOver = whenOver
     this.#credit = event.window ?? Number.POSITIVE_INFINITY
   }
 
-  get signal(): AbortSignal {
-    return this.#token.signal
+  get requestId(): string {
+    return this.event.requestId
+  }
+
+  get parentRequestId(): string | undefined {
+    return this.event.parentRequestId
   }
 
   get operationId(): string {
     return this.event.operationId
+  }
+
+  /** A deadline by another clock means nothing here. */
+  get deadline(): number | undefined {
+    return this.event.timeout === undefined ? this.event.deadline : undefined
+  }
+
+  get timeout(): number | undefined {
+    return this.event.timeout
+  }
+
+  get metadata(): Readonly<Record<string, unknown>> | undefined {
+    const { metadata, traceparent } = this.event
+    return traceparent === undefined ? metadata : { traceparent, ...metadata }
+  }
+
+  get progress(): ((value: ProgressUpdate) => void) | undefined {
+    return this.event.progress === true ? (value) => this.#report(value) : undefined
   }
 
   /** Runs a query or a mutation and answers with its result. */
@@ -89,7 +99,7 @@ export class ServedRequest implements CallOptions, Served {
       link.send({ type: "call.completed", requestId: this.requestId, seq })
     } catch (thrown) {
       this.fail(thrown)
-      this.#token.abort(thrown)
+      this.cancel(thrown)
     }
   }
 
@@ -101,7 +111,7 @@ export class ServedRequest implements CallOptions, Served {
   abort(reason: string): void {
     if (this.isOver) return
     this.#finish()
-    this.#token.abort(reason)
+    this.cancel(reason)
   }
 
   /** Answers with an error, once. */
@@ -132,7 +142,7 @@ export class ServedRequest implements CallOptions, Served {
   #finish(): void {
     this.isOver = true
     const { endpoint } = this.host
-    if (endpoint.served.get(this.requestId) === this) endpoint.served.delete(this.requestId)
+    endpoint.served.delete(this.requestId)
     this.host.over(this)
     this.#wake?.()
     this.whenOver?.()
