@@ -18,10 +18,11 @@ import type {
 } from "./protocol/pending-request-map.ts"
 import type { PendingOptions } from "./protocol/pending-options.ts"
 import type { OperationRegistry } from "./registry.ts"
+import type { RegisteredOperations } from "./types.ts"
 
 /** The operations that a registry's type knows. */
 export type OperationsOf<TRegistry> =
-  TRegistry extends OperationRegistry<infer TOperations> ? TOperations : never
+  TRegistry extends OperationRegistry<infer TOperations> ? TOperations : RegisteredOperations
 
 /** The calls of a client that are no namespaces. */
 export interface ClientCalls<TOperations> extends AsyncDisposable {
@@ -73,7 +74,7 @@ export type Client<TOperations> = ClientCalls<TOperations> &
  *
  * It asks the peer for nothing beforehand, and works in browsers.
  */
-export function createClient<TRegistry>(
+export function createClient<TRegistry = OperationRegistry>(
   link: CallLink,
   options?: PendingRequestMapOptions,
 ): Client<OperationsOf<TRegistry>> {

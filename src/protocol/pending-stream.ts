@@ -1,11 +1,11 @@
 import type { CallCompletedEvent, CallRespondedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
-import type { DeadlineEntry } from "../internal/deadlines.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { PendingRequest } from "./pending.ts"
 import type { PendingOptions } from "./pending-options.ts"
+import { EndpointTimer } from "./timer.ts"
 
 type Result = IteratorResult<ResponseEnvelope, undefined>
 
@@ -36,7 +36,9 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   #waiters: Waiter[] = []
   /** Why there are no more, until someone is told. */
   #error: CallError | undefined
-  readonly #idle: IdleTimer | undefined
+  /** Runs while someone waits for an item, from one item to the next. */
+  readonly #idle: EndpointTimer | undefined
+  readonly #idleTimeout: number
 
   constructor(
     endpoint: Endpoint,
@@ -48,9 +50,9 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     super(endpoint, requestId, operationId, options)
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
-    const idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
-    if (idleTimeout !== Number.POSITIVE_INFINITY) {
-      this.#idle = new IdleTimer(endpoint, idleTimeout, () => this.#idled(idleTimeout))
+    this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
+    if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
+      this.#idle = new EndpointTimer(endpoint, () => this.#idled())
     }
   }
 
@@ -68,7 +70,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     if (this.isOver) return this.#afterEnd()
     return new Promise((resolve, reject) => {
       this.#waiters.push({ resolve, reject })
-      this.#idle?.start()
+      this.#startIdle()
     })
   }
 
@@ -108,8 +110,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
       this.#items.push(event.output)
       return
     }
-    if (this.#waiters.length === 0) this.#idle?.stop()
-    else this.#idle?.start()
+    if (this.#idle !== undefined) this.#restartIdle()
     waiter.resolve({ done: false, value: event.output })
     this.#grant()
   }
@@ -162,7 +163,18 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     this.leave(this.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
   }
 
-  #idled(idleTimeout: number): void {
+  #restartIdle(): void {
+    if (this.#waiters.length === 0) this.#idle?.stop()
+    else this.#startIdle()
+  }
+
+  #startIdle(): void {
+    if (this.#idle === undefined) return
+    this.#idle.start(this.endpoint.settings.clock.now() + this.#idleTimeout)
+  }
+
+  #idled(): void {
+    const idleTimeout = this.#idleTimeout
     this.leave(
       this.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, { details: { idleTimeout } }),
       "Nothing came for too long.",
@@ -179,41 +191,5 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     const waiters = this.#waiters
     this.#waiters = []
     return waiters
-  }
-}
-
-/** Runs while someone waits for an item, from one item to the next. */
-class IdleTimer implements DeadlineEntry {
-  isOver = false
-  bucket: DeadlineEntry["bucket"] = undefined
-  dueBefore: DeadlineEntry | undefined = undefined
-  dueAfter: DeadlineEntry | undefined = undefined
-  readonly #endpoint: Endpoint
-  readonly #milliseconds: number
-  readonly #idled: () => void
-  #due = 0
-
-  constructor(endpoint: Endpoint, milliseconds: number, idled: () => void) {
-    this.#endpoint = endpoint
-    this.#milliseconds = milliseconds
-    this.#idled = idled
-  }
-
-  start(): void {
-    this.stop()
-    this.#due = this.#endpoint.settings.clock.now() + this.#milliseconds
-    this.#endpoint.deadlines.add(this)
-  }
-
-  stop(): void {
-    if (this.bucket !== undefined) this.#endpoint.deadlines.remove(this)
-  }
-
-  due(): number {
-    return this.#due
-  }
-
-  expire(): void {
-    this.#idled()
   }
 }

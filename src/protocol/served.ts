@@ -8,6 +8,7 @@ import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions, Identity, ProgressUpdate } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"
 import type { Endpoint, Served } from "./endpoint.ts"
+import { EndpointTimer } from "./timer.ts"
 
 /** What a served request tells the server it belongs to. */
 export interface ServedHost {
@@ -30,6 +31,8 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
   readonly whenOver: (() => void) | undefined
   #credit: number
   #wake: (() => void) | undefined = undefined
+  /** When a stream ends, whatever happens. */
+  #endsAt = Number.POSITIVE_INFINITY
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
     super()
@@ -80,6 +83,9 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
   /** Runs a subscription: an item when the caller has granted one and the link has room for it. */
   async runStream(registry: AnyRegistry): Promise<void> {
     const { link } = this.host.endpoint
+    const { deadline = Number.POSITIVE_INFINITY, timeout } = this.event
+    this.#endsAt =
+      timeout === undefined ? deadline : this.host.endpoint.settings.clock.now() + timeout
     const stream = registry.subscribe(this.operationId, this.event.input, this)
     let seq = 0
     try {
@@ -148,15 +154,36 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
     this.whenOver?.()
   }
 
+  /**
+   * Waits for credit. The registry ends a stream in time, but nobody asks it meanwhile; and where events can
+   * be lost, that the caller left may be one of them: so the caller's own patience counts then.
+   */
   #granted(): Promise<void> {
+    const { endpoint } = this.host
+    const { idleTimeout } = this.event
+    const patience =
+      endpoint.link.mayRepeat === true && idleTimeout !== undefined
+        ? endpoint.settings.clock.now() + idleTimeout
+        : Number.POSITIVE_INFINITY
+    const timer = new EndpointTimer(endpoint, () => this.#stalled(patience < this.#endsAt))
+    timer.start(Math.min(this.#endsAt, patience))
     return new Promise((resolve) => {
       this.#wake = () => {
         if (this.#credit <= 0 && !this.isOver) return
         this.#wake = undefined
+        timer.stop()
         resolve()
       }
       this.#wake()
     })
+  }
+
+  #stalled(isSlow: boolean): void {
+    const { operationId, requestId } = this
+    const why = `The consumer of "${operationId}" took no items for too long.`
+    const error = refusal(isSlow ? "SLOW_CONSUMER" : "TIMEOUT", why, { operationId, requestId })
+    this.fail(error)
+    this.cancel(error)
   }
 
   #report(value: ProgressUpdate): void {

@@ -26,7 +26,7 @@ export interface Transport {
   readonly isLocal?: boolean | undefined
   /** Identities that the peer claims for its calls count. */
   readonly isTrusted?: boolean | undefined
-  /** The same event may arrive twice, as with brokers: requests are remembered until they are over. */
+  /** Events may arrive twice or get lost, as with brokers: requests are then remembered for a while. */
   readonly mayRepeat?: boolean | undefined
   /** Who the peer is, as found out when it connected. */
   readonly identity?: Identity | undefined

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest"
 import { isCallError, silentLogger } from "../../src/index.ts"
 import type { Clock, OperationContext } from "../../src/index.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
+import { VirtualClock } from "../support/virtual-clock.ts"
 
 /** What one call does: works for a while, then calls its children, one by one or all at once. */
 interface Plan {
@@ -21,49 +22,6 @@ interface Trace {
   readonly startedAt: number
   /** When its handler was through; those that ignore their signal are through late, or never. */
   finishedAt: number
-}
-
-/** Virtual time: nothing waits for real, and every run is the same run. */
-class VirtualClock implements Clock {
-  time = 0
-  #id = 0
-  readonly #timers = new Map<number, { at: number; callback: () => void }>()
-
-  now(): number {
-    return this.time
-  }
-
-  setTimeout(callback: () => void, delay: number): number {
-    this.#timers.set(++this.#id, { at: this.time + delay, callback })
-    return this.#id
-  }
-
-  clearTimeout(timer: unknown): void {
-    this.#timers.delete(timer as number)
-  }
-
-  defer(callback: () => void): void {
-    this.setTimeout(callback, 0)
-  }
-
-  sleep(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => this.setTimeout(resolve, milliseconds))
-  }
-
-  async runTo(time: number): Promise<void> {
-    for (;;) {
-      // Promises first: what was decided has its consequences before time goes on.
-      for (let turn = 0; turn < 60; turn++) await Promise.resolve()
-      const next = [...this.#timers]
-        .filter(([, { at }]) => at <= time)
-        .toSorted((a, b) => a[1].at - b[1].at || a[0] - b[0])[0]
-      if (next === undefined) break
-      this.#timers.delete(next[0])
-      this.time = Math.max(this.time, next[1].at)
-      next[1].callback()
-    }
-    this.time = time
-  }
 }
 
 function plans(depth: number): fc.Arbitrary<Plan> {

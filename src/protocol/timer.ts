@@ -1,0 +1,38 @@
+import type { DeadlineEntry } from "../internal/deadlines.ts"
+import type { Endpoint } from "./endpoint.ts"
+
+/** One time that something may take, among all others of an endpoint. */
+export class EndpointTimer implements DeadlineEntry {
+  readonly isOver = false
+  bucket: DeadlineEntry["bucket"] = undefined
+  dueBefore: DeadlineEntry | undefined = undefined
+  dueAfter: DeadlineEntry | undefined = undefined
+  readonly #endpoint: Endpoint
+  readonly #expired: () => void
+  #due = 0
+
+  constructor(endpoint: Endpoint, expired: () => void) {
+    this.#endpoint = endpoint
+    this.#expired = expired
+  }
+
+  /** Runs until a time, instead of what it ran for. `Infinity` never comes. */
+  start(due: number): void {
+    this.stop()
+    if (due === Number.POSITIVE_INFINITY) return
+    this.#due = due
+    this.#endpoint.deadlines.add(this)
+  }
+
+  stop(): void {
+    if (this.bucket !== undefined) this.#endpoint.deadlines.remove(this)
+  }
+
+  due(): number {
+    return this.#due
+  }
+
+  expire(): void {
+    this.#expired()
+  }
+}

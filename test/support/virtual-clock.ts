@@ -1,0 +1,54 @@
+import type { Clock } from "../../src/index.ts"
+
+/** Virtual time: nothing waits for real, and every run is the same run. */
+export class VirtualClock implements Clock {
+  time = 0
+  #id = 0
+  readonly #timers = new Map<number, { at: number; callback: () => void }>()
+
+  now(): number {
+    return this.time
+  }
+
+  setTimeout(callback: () => void, delay: number): number {
+    this.#timers.set(++this.#id, { at: this.time + delay, callback })
+    return this.#id
+  }
+
+  clearTimeout(timer: unknown): void {
+    this.#timers.delete(timer as number)
+  }
+
+  defer(callback: () => void): void {
+    this.setTimeout(callback, 0)
+  }
+
+  sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => this.setTimeout(resolve, milliseconds))
+  }
+
+  async runTo(time: number): Promise<void> {
+    for (;;) {
+      // Promises first: what was decided has its consequences before time goes on.
+      for (let turn = 0; turn < 60; turn++) await Promise.resolve()
+      const next = [...this.#timers]
+        .filter(([, { at }]) => at <= time)
+        .toSorted((a, b) => a[1].at - b[1].at || a[0] - b[0])[0]
+      if (next === undefined) break
+      this.#timers.delete(next[0])
+      this.time = Math.max(this.time, next[1].at)
+      next[1].callback()
+    }
+    this.time = time
+  }
+
+  /** Lets so many milliseconds go by, and what they bring. */
+  async advance(milliseconds: number): Promise<void> {
+    await this.runTo(this.time + milliseconds)
+  }
+
+  /** Timers that wait. */
+  get timers(): number {
+    return this.#timers.size
+  }
+}
