@@ -1,6 +1,7 @@
 import type { AnyOperation } from "./define.ts"
 import { isCallError, refusal } from "./errors.ts"
 import type { CallError } from "./errors.ts"
+import type { Logger } from "./logger.ts"
 import { callMapOver } from "./protocol/pending-request-map.ts"
 import type { CallLink, PendingRequestMap } from "./protocol/pending-request-map.ts"
 import type { PendingOptions } from "./protocol/pending-options.ts"
@@ -19,6 +20,7 @@ export interface FromCallOptions {
   readonly registry?: AnyRegistry | undefined
   /** Ends the import. */
   readonly signal?: AbortSignal | undefined
+  readonly logger?: Logger | undefined
 }
 
 /** A peer's operations as definitions: for `registerAll`, or for `attach`. */
@@ -42,7 +44,7 @@ export async function fromCall(
   link: CallLink,
   options: FromCallOptions = {},
 ): Promise<RemoteOperations> {
-  const map = callMapOver(link)
+  const map = callMapOver(link, { logger: options.logger })
   const load = (ids?: readonly string[]): Promise<AnyOperation[]> => loadAll(map, options, ids)
   const operations = (await load()) as unknown as RemoteOperations
   const detachers = new Set<() => Promise<void>>()

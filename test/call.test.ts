@@ -328,7 +328,13 @@ describe("PendingRequestMap.call", () => {
     link.receiver.undelivered(link.sent[0] as CallEvent, refused)
     link.receiver.undelivered({ type: "call.credit", requestId: "x", credit: 1 }, refused)
 
-    expect(await rejection(call)).toBe(refused)
+    expect(await rejection(call)).toMatchObject({
+      code: "UNAVAILABLE",
+      message: '"a.b" was not sent: Connection refused',
+      operationId: "a.b",
+      requestId: call.requestId,
+      cause: refused,
+    })
   })
 
   test("close ends what is pending, tells the peer and closes the transport; later calls fail", async () => {

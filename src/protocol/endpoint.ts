@@ -137,16 +137,18 @@ export class Endpoint implements Deliverer {
 
   undelivered(event: CallEvent, error: CallError): void {
     const { requestId } = event
-    if (event.type === "call.requested") this.pending.get(requestId)?.fail(error)
+    if (event.type === "call.requested") this.#requestFailed(requestId, error)
     else if (event.type === "call.responded") this.#answerFailed(event, error)
   }
 
   lost(error: CallError): void {
     for (const served of [...this.served.values()]) served.abort("The caller was lost.")
-    for (const pending of [...this.pending.values()]) {
+    for (const [requestId, pending] of [...this.pending]) {
+      const { operationId } = pending
       pending.fail(
-        refusal(error.code, `"${pending.operationId}" got no answer: ${error.message}`, {
-          operationId: pending.operationId,
+        refusal(error.code, `"${operationId}" got no answer: ${error.message}`, {
+          operationId,
+          requestId,
           mayHaveExecuted: true,
           retryable: false,
           cause: error,
@@ -178,6 +180,20 @@ export class Endpoint implements Deliverer {
     this.deadlines.close(() => undefined)
     this.watchers.clear()
     await this.link.close()
+  }
+
+  #requestFailed(requestId: string, error: CallError): void {
+    const pending = this.pending.get(requestId)
+    if (pending === undefined) return
+    const { operationId } = pending
+    const { details, retryable, retryAfterMs, mayHaveExecuted } = error
+    const about = { operationId, requestId, details, retryable, retryAfterMs, mayHaveExecuted }
+    pending.fail(
+      refusal(error.code, `"${operationId}" was not sent: ${error.message}`, {
+        ...about,
+        cause: error,
+      }),
+    )
   }
 
   /** A result did not leave: the caller hears why, and the work stops. */

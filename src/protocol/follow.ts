@@ -99,7 +99,8 @@ class Follower {
         await this.#apply(data as ServiceChange)
       }
     } catch (error) {
-      if (!this.#isStopped) this.#log("The changes of a peer are no longer heard of", { error })
+      // The peer is gone, which whoever calls hears of; it is followed again when it is back.
+      endpointOf(this.#map).settings.logger.debug("A peer is no longer followed", { error })
     }
   }
 
