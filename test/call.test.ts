@@ -891,6 +891,26 @@ describe("serveCalls", () => {
     expect(link.sent.at(-1)).toMatchObject({ type: "call.error", requestId: "9" })
   })
 
+  test("closing a map ends what it serves, and says so", async () => {
+    const target = new EventTarget()
+    const hang = operation("demo.who", { handler: () => new Promise(() => undefined) })
+    const callMap = new PendingRequestMap(target)
+    const handle = buildCallHandler({ registry: quietRegistry([hang]), callMap })
+    target.addEventListener("call.requested", (event) => void handle(event))
+    const other = new EventTarget()
+    const server = serveCalls({ registry: quietRegistry([hang]), link: other })
+    const outcomes = [target, other].map((link) =>
+      rejection(new PendingRequestMap(link).call("demo.who")),
+    )
+    await callMap.close()
+    await server.callMap.close()
+
+    expect(await Promise.all(outcomes)).toMatchObject([
+      { code: "ABORTED" },
+      { code: "UNAVAILABLE" },
+    ])
+  })
+
   test("internal operations and unknown ones are the same to a wire, to the byte", async () => {
     const { link, map } = handDriven()
     const registry = quietRegistry([operation("demo.hidden", { visibility: "internal" })])

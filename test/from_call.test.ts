@@ -146,7 +146,9 @@ describe("fromCall", () => {
   test("an id that is taken: the import fails whole, a later one is left out", async () => {
     const { near, registry: remote } = served([greet])
     const taken = quietRegistry([greet])
-    expect(await rejection(fromCall(near, { registry: taken }))).toMatchObject({ code: "CONFLICT" })
+    expect(
+      await rejection(fromCall(near, { registry: taken, logger: silentLogger })),
+    ).toMatchObject({ code: "CONFLICT" })
     expect(ids(taken)).toEqual(["demo.greet"])
 
     const local = quietRegistry([operation("own.thing", { description: "Mine" })])

@@ -41,6 +41,8 @@ export interface Served {
 /** Takes the requests that arrive. */
 export interface RequestHandler {
   requested(event: CallRequestedEvent): void
+  /** Ends what runs, and says so. */
+  close(): void
 }
 
 /** The defaults that are settled for an endpoint. */
@@ -175,8 +177,12 @@ export class Endpoint implements Deliverer {
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
-    for (const served of [...this.served.values()]) served.abort("The call protocol was closed.")
-    for (const pending of [...this.pending.values()]) pending.abort("The call protocol was closed.")
+    this.server?.close()
+    for (const [requestId, served] of [...this.served]) {
+      served.abort(CLOSED)
+      this.tell({ type: "call.aborted", requestId, reason: CLOSED })
+    }
+    for (const pending of [...this.pending.values()]) pending.abort(CLOSED)
     this.deadlines.close(() => undefined)
     this.watchers.clear()
     await this.link.close()
@@ -204,6 +210,7 @@ export class Endpoint implements Deliverer {
   }
 }
 
+const CLOSED = "The call protocol was closed."
 const LEFT = "The caller left."
 
 /** The event for an error; masked, as everything that leaves. */

@@ -6,6 +6,7 @@ import type { AnyRegistry } from "../registry.ts"
 import type { Identity, OperationSpec } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"
 import type { Endpoint, RequestHandler } from "./endpoint.ts"
+import { LoopbackLink } from "./links.ts"
 import { RecentIds } from "./recent-ids.ts"
 import { ServedRequest } from "./served.ts"
 import type { ServedHost } from "./served.ts"
@@ -42,6 +43,7 @@ export class RequestServer implements RequestHandler, ServedHost {
   readonly #maxStreams: number
   readonly #queue = new Set<ServedRequest>()
   readonly #recent: RecentIds | undefined
+  readonly #isLoopback: boolean
   #calls = 0
   #streams = 0
   #isClosed = false
@@ -58,6 +60,7 @@ export class RequestServer implements RequestHandler, ServedHost {
     this.#maxInFlight = limit("maxInFlight", limits.maxInFlight, Number.POSITIVE_INFINITY)
     this.#maxQueued = limit("maxQueued", limits.maxQueued, 1000)
     this.#maxStreams = limit("maxStreams", limits.maxStreams, Number.POSITIVE_INFINITY)
+    this.#isLoopback = endpoint.link instanceof LoopbackLink
     this.#recent = endpoint.link.mayRepeat === true ? new RecentIds() : undefined
   }
 
@@ -68,8 +71,11 @@ export class RequestServer implements RequestHandler, ServedHost {
   requested(event: CallRequestedEvent, whenOver?: () => void): void {
     const { requestId } = event
     const { served } = this.endpoint
-    // Said twice: it is run once.
-    if (served.has(requestId) || this.#recent?.remember(requestId) === false) {
+    // Said twice: it is run once. What this side sends to itself is never said twice.
+    if (
+      !this.#isLoopback &&
+      (served.has(requestId) || this.#recent?.remember(requestId) === false)
+    ) {
       whenOver?.()
       return
     }
