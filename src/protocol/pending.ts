@@ -117,14 +117,18 @@ export abstract class PendingRequest implements DeadlineEntry {
   abort(reason?: string): void {
     if (this.isOver) return
     const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
-    this.leave(this.error("ABORTED", why), reason)
+    this.leave(this.error("ABORTED", why, this.#wasSent ? {} : NOT_SENT), reason)
+  }
+
+  get #wasSent(): boolean {
+    return this.endpoint.pending.get(this.requestId) === (this as never)
   }
 
   /** Ends it here, and tells the peer to stop. */
   protected leave(error: CallError, reason: string | undefined): void {
     if (this.isOver) return
     const { endpoint, requestId } = this
-    const wasSent = endpoint.pending.get(requestId) === (this as never)
+    const wasSent = this.#wasSent
     this.fail(error)
     if (!wasSent) return
     endpoint.tell(

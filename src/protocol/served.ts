@@ -31,8 +31,8 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
   readonly whenOver: (() => void) | undefined
   #credit: number
   #wake: (() => void) | undefined = undefined
-  /** When a stream ends, whatever happens. */
-  #endsAt = Number.POSITIVE_INFINITY
+  /** Set where what is left had to be counted. */
+  #deadline: number | undefined = undefined
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
     super()
@@ -56,11 +56,18 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
 
   /** A deadline by another clock means nothing here. */
   get deadline(): number | undefined {
-    return this.event.timeout === undefined ? this.event.deadline : undefined
+    return this.event.timeout === undefined ? this.event.deadline : this.#deadline
   }
 
   get timeout(): number | undefined {
-    return this.event.timeout
+    return this.#deadline === undefined ? this.event.timeout : undefined
+  }
+
+  /** It will not start at once, and its time runs from now on. */
+  postpone(): void {
+    const { timeout } = this.event
+    if (timeout === undefined || this.#deadline !== undefined) return
+    this.#deadline = this.host.endpoint.settings.clock.now() + timeout
   }
 
   get metadata(): Readonly<Record<string, unknown>> | undefined {
@@ -83,9 +90,7 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
   /** Runs a subscription: an item when the caller has granted one and the link has room for it. */
   async runStream(registry: AnyRegistry): Promise<void> {
     const { link } = this.host.endpoint
-    const { deadline = Number.POSITIVE_INFINITY, timeout } = this.event
-    this.#endsAt =
-      timeout === undefined ? deadline : this.host.endpoint.settings.clock.now() + timeout
+    this.postpone()
     const stream = registry.subscribe(this.operationId, this.event.input, this)
     let seq = 0
     try {
@@ -165,8 +170,9 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
       endpoint.link.mayRepeat === true && idleTimeout !== undefined
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
-    const timer = new EndpointTimer(endpoint, () => this.#stalled(patience < this.#endsAt))
-    timer.start(Math.min(this.#endsAt, patience))
+    const { deadline = Number.POSITIVE_INFINITY } = this
+    const timer = new EndpointTimer(endpoint, () => this.#stalled(patience < deadline))
+    timer.start(Math.min(deadline, patience))
     return new Promise((resolve) => {
       this.#wake = () => {
         if (this.#credit <= 0 && !this.isOver) return

@@ -125,6 +125,7 @@ export class RequestServer implements RequestHandler, ServedHost {
     const { identity } = this.endpoint.link
     try {
       const found = resolve(request.event, identity === undefined ? {} : { identity })
+      if (found instanceof Promise) request.postpone()
       request.identity = await found
     } catch (thrown) {
       request.fail(unauthenticated(request.operationId, thrown))
@@ -173,6 +174,7 @@ export class RequestServer implements RequestHandler, ServedHost {
       return
     }
     request.place = "queue"
+    request.postpone()
     this.#queue.add(request)
   }
 

@@ -1,0 +1,20 @@
+import { createRegistry, defineOperation, serveCalls } from "@alkdev/operations"
+import { createWorkerTransport } from "@alkdev/operations/worker"
+import { Type } from "typebox"
+
+const shout = defineOperation({
+  namespace: "text",
+  name: "shout",
+  type: "query",
+  description: "Makes a text loud",
+  inputSchema: Type.Object({ text: Type.String() }),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: [] },
+  handler: ({ text }) => text.toUpperCase(),
+})
+
+// #region serve
+export const registry = createRegistry([shout])
+
+serveCalls({ registry, link: createWorkerTransport(self) })
+// #endregion

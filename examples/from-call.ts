@@ -1,0 +1,73 @@
+// #region import
+import {
+  createMemoryTransports,
+  createRegistry,
+  defineOperation,
+  fromCall,
+  isCallError,
+  OperationRegistry,
+  serveCalls,
+} from "@alkdev/operations"
+import { Type } from "typebox"
+
+const stock = defineOperation({
+  namespace: "shop",
+  name: "stock",
+  type: "query",
+  description: "Tells how many are left",
+  inputSchema: Type.Object({ article: Type.String() }),
+  outputSchema: Type.Integer(),
+  accessControl: { requiredScopes: [] },
+  handler: ({ article }) => article.length,
+})
+
+const sales = defineOperation({
+  namespace: "shop",
+  name: "sales",
+  type: "subscription",
+  description: "Streams what is sold",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.Object({ article: Type.String() }),
+  accessControl: { requiredScopes: [] },
+  async *handler() {
+    for (const article of ["lamp", "chair"]) yield { article }
+  },
+})
+
+// The shop, somewhere else.
+const shop = createRegistry([stock, sales])
+const [near, far] = createMemoryTransports()
+const server = serveCalls({ registry: shop, link: far })
+
+// Here.
+const gateway = new OperationRegistry()
+const remote = await fromCall(near, { namespace: "eu", registry: gateway })
+console.log(gateway.list().map(({ namespace, name }) => `${namespace}.${name}`))
+
+const { data, meta } = await gateway.execute("eu.shop.stock", { article: "lamp" })
+console.log(data, meta.source === "local" && meta.operationId)
+for await (const sale of gateway.subscribe("eu.shop.sales", {})) console.log(sale.data)
+// #endregion
+
+// #region changes
+const added = new Promise<string>((resolve) => {
+  const stop = gateway.onChange(({ type, id }) => {
+    stop()
+    resolve(`${type} ${id}`)
+  })
+})
+shop.register({ ...stock, name: "price", description: "Tells the price" })
+console.log(await added)
+// #endregion
+
+// #region loss
+await server.close()
+try {
+  await gateway.execute("eu.shop.stock", { article: "lamp" })
+} catch (error) {
+  if (isCallError(error)) console.log(error.code, error.retryable)
+}
+
+await remote.close()
+console.log(gateway.list().length)
+// #endregion
