@@ -1,6 +1,10 @@
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
+  // Examples import the package by its name.
+  resolve: {
+    alias: [{ find: /^@alkdev\/operations$/, replacement: `${import.meta.dirname}/src/index.ts` }],
+  },
   test: {
     include: ["test/**/*.test.ts"],
     environment: "node",

@@ -2,6 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import * as core from "../src/index.ts"
 import * as node from "../src/node/index.ts"
+import * as worker from "../src/transport/worker.ts"
+import * as websocket from "../src/websocket.ts"
 import { sourceEntries } from "./support/manifest.ts"
 
 describe("the README", () => {
@@ -15,13 +17,17 @@ describe("the README", () => {
 })
 
 describe("the API page", () => {
-  test.each([...Object.keys(core), ...Object.keys(node)])("names %s", (name) => {
+  const entries = [core, node, websocket, worker]
+
+  test.each(entries.flatMap((entry) => Object.keys(entry)))("names %s", (name) => {
     expect(read("docs/api.md")).toMatch(new RegExp(`\`${name}[\`({]`))
   })
 
   test("names every exported type", () => {
     const page = read("docs/api.md")
-    const missing = exportedTypes("src/index.ts").filter((name) => !page.includes(`\`${name}\``))
+    const files = ["src/index.ts", "src/websocket.ts"]
+    const names = files.flatMap((file) => exportedTypes(file))
+    const missing = names.filter((name) => !page.includes(`\`${name}\``))
 
     expect(missing).toEqual([])
   })

@@ -106,18 +106,15 @@ export class Call implements DeadlineEntry {
     return (this.deadline ??= this.kernel.deadlineOf(this, now))
   }
 
+  /** Nobody has said or asked yet when it ends. */
+  get isPlain(): boolean {
+    return this.deadline === undefined && this.options?.timeout === undefined
+  }
+
   /** Takes over a parent's end, if that is known and earlier. */
   capDeadline(limit: Call): void {
     // Both undated and with the same time: both are dated together, the parent not later than this one.
-    if (
-      this.deadline === undefined &&
-      limit.deadline === undefined &&
-      this.options?.timeout === undefined &&
-      limit.options?.timeout === undefined &&
-      !this.record.isStream
-    ) {
-      return
-    }
+    if (this.isPlain && limit.isPlain && !this.record.isStream) return
     this.deadline = Math.min(this.due(), limit.due())
   }
 
