@@ -1,6 +1,6 @@
 import type { CallError } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { CancelToken, heedSignal, ignoreSignal } from "../internal/signals.ts"
 import { mapError } from "../map-error.ts"
 import type { CallOptions, Identity } from "../types.ts"
 import { mintRequestId } from "./ids.ts"
@@ -177,7 +177,8 @@ export class Call implements DeadlineEntry {
     }
     if (parent !== undefined) parent.adopt(this)
     if (options?.signal === undefined) return
-    this.more().listening = options.signal
+    // A token belongs to this call alone and goes with it.
+    if (!(options.signal instanceof CancelToken)) this.more().listening = options.signal
     heedSignal(options.signal, this)
   }
 
@@ -209,7 +210,7 @@ export class Call implements DeadlineEntry {
 
   /** Ends the call before its handler does, and everything that runs under it. */
   end(reason: EndReason, message: string, cause?: unknown): void {
-    if (this.ended !== undefined) return
+    if (this.ended !== undefined || this.isOver) return
     this.ended = endedEarly(this, reason, message, true, cause)
     this.unwatch()
     this.reject?.(this.ended)

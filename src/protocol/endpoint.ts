@@ -64,10 +64,10 @@ export class Endpoint implements Deliverer {
   readonly settings: EndpointSettings
   readonly link: Transport
   readonly deadlines: Deadlines
-  readonly pending = new Map<string, Pending>()
-  readonly served = new Map<string, Served>()
+  readonly pending: Map<string, Pending> = new Map()
+  readonly served: Map<string, Served> = new Map()
   /** Told when the peer is gone, and when it is back. */
-  readonly watchers = new Set<(state: "lost" | "restored") => void>()
+  readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
   server: RequestHandler | undefined
   /** Events that arrived and were none. */
   dropped = 0
@@ -177,12 +177,13 @@ export class Endpoint implements Deliverer {
   async close(): Promise<void> {
     if (this.isClosed) return
     this.isClosed = true
+    // First what this side waits for: where it is its own peer, that also ends the work.
+    for (const pending of [...this.pending.values()]) pending.abort(CLOSED)
     this.server?.close()
     for (const [requestId, served] of [...this.served]) {
       served.abort(CLOSED)
       this.tell({ type: "call.aborted", requestId, reason: CLOSED })
     }
-    for (const pending of [...this.pending.values()]) pending.abort(CLOSED)
     this.deadlines.close(() => undefined)
     this.watchers.clear()
     await this.link.close()

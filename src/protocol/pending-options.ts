@@ -55,12 +55,6 @@ function ownFault(options: PendingOptions): { path: string; message: string } | 
   return undefined
 }
 
-/** How long a request may take, as the peer is told. */
-export interface RequestTime {
-  readonly deadline?: number | undefined
-  readonly timeout?: number | undefined
-}
-
 /** The request of a call or a stream, with only those fields that say something. */
 export function requestEvent(
   request: {
@@ -69,20 +63,26 @@ export function requestEvent(
     readonly kind: "call" | "stream"
   },
   input: unknown,
-  time: RequestTime,
+  deadline: number | undefined,
+  timeout: number | undefined,
   options: PendingOptions | undefined,
 ): CallRequestedEvent {
   const { requestId, operationId, kind } = request
+  const type = "call.requested"
+  // Most calls have a timeout and nothing else: those take one object of one shape.
+  if (options === undefined && timeout !== undefined) {
+    return { type, requestId, operationId, input, kind, timeout }
+  }
   const event: { -readonly [TKey in keyof CallRequestedEvent]: CallRequestedEvent[TKey] } = {
-    type: "call.requested",
+    type,
     requestId,
     operationId,
     input,
     kind,
   }
-  if (time.deadline !== undefined) event.deadline = time.deadline
+  if (deadline !== undefined) event.deadline = deadline
   // JSON has no infinity; this is later than anyone waits.
-  if (time.timeout !== undefined) event.timeout = Math.min(time.timeout, Number.MAX_SAFE_INTEGER)
+  if (timeout !== undefined) event.timeout = Math.min(timeout, Number.MAX_SAFE_INTEGER)
   if (options === undefined) return event
   const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress } = options
   if (idleTimeout !== undefined && idleTimeout !== Number.POSITIVE_INFINITY) {

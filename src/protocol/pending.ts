@@ -6,7 +6,7 @@ import { heedSignal, ignoreSignal } from "../internal/signals.ts"
 import { sendFailure } from "./endpoint.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { requestEvent } from "./pending-options.ts"
-import type { PendingOptions, RequestTime } from "./pending-options.ts"
+import type { PendingOptions } from "./pending-options.ts"
 
 /** What calls and streams that wait have in common: a beginning, and one end out of many. */
 export abstract class PendingRequest implements DeadlineEntry {
@@ -54,7 +54,7 @@ export abstract class PendingRequest implements DeadlineEntry {
       this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
       return
     }
-    const time = this.#timeOf(deadline)
+    this.#settleTime(deadline)
     if (this.#timeout <= 0) {
       this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
       return
@@ -65,7 +65,9 @@ export abstract class PendingRequest implements DeadlineEntry {
     else endpoint.deadlines.add(this)
     if (signal !== undefined) heedSignal(signal, this)
     const { requestId, operationId } = this
-    const event = requestEvent(this, input, time, options)
+    const told = endpoint.link.isLocal === true ? deadline : undefined
+    const left = told === undefined ? this.#timeoutToTell(deadline) : undefined
+    const event = requestEvent(this, input, told, left, options)
     try {
       endpoint.link.send(window === undefined ? event : { ...event, window })
     } catch (thrown) {
@@ -90,22 +92,29 @@ export abstract class PendingRequest implements DeadlineEntry {
   }
 
   /**
-   * Settles how long it may take, and what the peer is told of it.
+   * Settles how long it may take.
    *
    * Without a deadline the clock is not read: that is a good part of a small call, and most are over before
    * it matters.
    */
-  #timeOf(deadline: number | undefined): RequestTime {
-    const { settings, link } = this.endpoint
-    const timeout =
-      this.options?.timeout ??
-      (this.kind === "call" && deadline === undefined ? settings.timeout : undefined)
-    this.#timeout = timeout ?? Number.POSITIVE_INFINITY
-    if (deadline === undefined) return { timeout }
+  #settleTime(deadline: number | undefined): void {
+    const { settings } = this.endpoint
+    const isDefault = this.kind === "call" && deadline === undefined
+    this.#timeout =
+      this.options?.timeout ?? (isDefault ? settings.timeout : Number.POSITIVE_INFINITY)
+    if (deadline === undefined) return
     const now = settings.clock.now()
     this.#timeout = Math.min(this.#timeout, deadline - now)
     this.#deadline = now + this.#timeout
-    return link.isLocal === true ? { deadline: this.#deadline } : { timeout: this.#timeout }
+  }
+
+  /** The milliseconds that the peer is told of; `undefined` when the caller said nothing. */
+  #timeoutToTell(deadline: number | undefined): number | undefined {
+    const isStated =
+      deadline !== undefined ||
+      this.options?.timeout !== undefined ||
+      this.#timeout !== Number.POSITIVE_INFINITY
+    return isStated ? this.#timeout : undefined
   }
 
   /** The caller's signal fired. */

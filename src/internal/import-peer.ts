@@ -1,0 +1,29 @@
+/**
+ * Loads an optional package on first use.
+ *
+ * Rejects with what to install when the package is not there. An error of the package itself stays
+ * as it is: installing it again would not help.
+ */
+export async function importPeer<TModule>(
+  user: string,
+  name: string,
+  load: () => Promise<TModule>,
+): Promise<TModule> {
+  try {
+    return await load()
+  } catch (error) {
+    if (!isMissing(error, name)) throw error
+    throw new Error(
+      `${user} needs the optional package "${name}". Install it: npm install ${name}`,
+      { cause: error },
+    )
+  }
+}
+
+function isMissing(error: unknown, name: string): boolean {
+  if (typeof error !== "object" || error === null) return false
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  // Runtimes and bundlers differ in the code; a package that lacks one of its own names that one.
+  if (code !== "ERR_MODULE_NOT_FOUND" && code !== "MODULE_NOT_FOUND") return false
+  return String(message).includes(`'${name}'`) || String(message).includes(`"${name}"`)
+}

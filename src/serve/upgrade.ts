@@ -1,0 +1,116 @@
+import { fromBase64 } from "../internal/base64.ts"
+import { TOKEN_PREFIX } from "../transport/dial.ts"
+
+/** The request of an upgrade; `IncomingMessage` of Node is one. */
+export interface UpgradeRequestLike {
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  readonly socket?:
+    | { readonly localAddress?: string | undefined; readonly remoteAddress?: string | undefined }
+    | undefined
+}
+
+/** Where requests may come from. */
+export interface UpgradeRules {
+  readonly allowedOrigins?: readonly string[] | undefined
+  readonly allowedHosts?: readonly string[] | undefined
+}
+
+/** A refusal: the status that is answered, and why, for the log. */
+export interface UpgradeRefusal {
+  readonly status: number
+  readonly reason: string
+}
+
+const LOOPBACK_NAMES: readonly string[] = ["localhost", "127.0.0.1", "[::1]"]
+
+/**
+ * The bearer token of an upgrade: of the `Authorization` header, or of the subprotocol in which
+ * browsers send it. Use it in `authenticate`.
+ */
+export function readBearerToken(request: UpgradeRequestLike): string | undefined {
+  const authorization = header(request, "authorization")
+  const token = /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1]
+  if (token !== undefined) return token
+  const offered = (header(request, "sec-websocket-protocol") ?? "").split(",")
+  const carrier = offered.map((name) => name.trim()).find((name) => name.startsWith(TOKEN_PREFIX))
+  if (carrier === undefined) return undefined
+  const text = carrier.slice(TOKEN_PREFIX.length).replaceAll("-", "+").replaceAll("_", "/")
+  const bytes = fromBase64(text)
+  if (bytes === undefined || bytes.length === 0) return undefined
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+/** The path of a request, without its query. */
+export function pathOf(request: UpgradeRequestLike): string {
+  return (request.url ?? "/").split("?", 1)[0] as string
+}
+
+/**
+ * Whether a request comes from where it may.
+ *
+ * Browsers let any page open a WebSocket anywhere, with the user's cookies, and name the page in
+ * `Origin`. A page can also point a name of its own at a loopback address; then `Host` tells.
+ */
+export function checkUpgrade(
+  request: UpgradeRequestLike,
+  rules: UpgradeRules,
+): UpgradeRefusal | undefined {
+  const host = header(request, "host")?.toLowerCase()
+  if (!isAllowedHost(request, host, rules.allowedHosts)) {
+    return { status: 403, reason: `host "${host ?? ""}" is not in allowedHosts` }
+  }
+  // Version 8 of the protocol had a name of its own for it.
+  for (const name of ["origin", "sec-websocket-origin"]) {
+    const origin = header(request, name)
+    if (origin !== undefined && !isAllowedOrigin(origin, host, rules.allowedOrigins)) {
+      return { status: 403, reason: `origin "${origin}" is not in allowedOrigins` }
+    }
+  }
+  return undefined
+}
+
+/** Whether an address or name is this machine and reachable from nowhere else. */
+export function isLoopback(host: string): boolean {
+  const name = host.toLowerCase().replace(/^\[(.*)\]$/, "$1")
+  return name === "localhost" || name === "::1" || /^(::ffff:)?127(\.\d{1,3}){3}$/.test(name)
+}
+
+function isAllowedHost(
+  request: UpgradeRequestLike,
+  host: string | undefined,
+  allowed: readonly string[] | undefined,
+): boolean {
+  const isLocal = isLoopback(request.socket?.localAddress ?? "")
+  if (!isLocal && allowed === undefined) return true
+  if (host === undefined) return false
+  const name = host.replace(/:\d+$/, "")
+  if (isLocal && LOOPBACK_NAMES.includes(name)) return true
+  return (allowed ?? []).some((entry) => [host, name].includes(entry.toLowerCase()))
+}
+
+function isAllowedOrigin(
+  origin: string,
+  host: string | undefined,
+  allowed: readonly string[] = [],
+): boolean {
+  // Every sandboxed page and local file has the origin "null".
+  if (origin === "null") return false
+  if (allowed.some((entry) => entry.replace(/\/$/, "").toLowerCase() === origin.toLowerCase())) {
+    return true
+  }
+  try {
+    return host !== undefined && new URL(origin).host === host
+  } catch {
+    return false
+  }
+}
+
+function header(request: UpgradeRequestLike, name: string): string | undefined {
+  const value = request.headers[name]
+  return typeof value === "string" ? value : value?.join(",")
+}

@@ -1,0 +1,252 @@
+import { serveCalls } from "../call.ts"
+import type { CallServer, PendingRequestMap, ResolveIdentity, ServeLimits } from "../call.ts"
+import type { CallError } from "../errors.ts"
+import { systemClock } from "../internal/clock.ts"
+import { consoleLogger } from "../logger.ts"
+import type { Logger } from "../logger.ts"
+import type { Clock } from "../platform.ts"
+import type { AnyRegistry } from "../registry.ts"
+import { settleLimits } from "../transport/limits.ts"
+import type { SocketLimitOptions } from "../transport/limits.ts"
+import { SocketTransport } from "../transport/socket-transport.ts"
+import type { SocketLimits } from "../transport/socket.ts"
+import { loadWs } from "../transport/ws.ts"
+import type { NodeWebSocketLike, WsServerLike } from "../transport/ws.ts"
+import type { Identity } from "../types.ts"
+import { Gate, chooseProtocol } from "./gate.ts"
+import type { Authenticate } from "./gate.ts"
+import { isLoopback, pathOf } from "./upgrade.ts"
+import type { UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
+
+/** An HTTP server that upgrades connections; `http.Server` and `https.Server` of Node are such. */
+export interface UpgradeServerLike {
+  on(type: "upgrade", listener: UpgradeListener): unknown
+  off(type: "upgrade", listener: UpgradeListener): unknown
+}
+
+/** What an HTTP server calls with a request to upgrade. */
+export type UpgradeListener = (request: UpgradeRequestLike, socket: unknown, head: unknown) => void
+
+/** A client that is connected. */
+export interface WebSocketConnection {
+  /** Calls what the client serves. */
+  readonly callMap: PendingRequestMap
+  readonly identity: Identity | undefined
+  readonly request: UpgradeRequestLike
+}
+
+/** Options of `serveWebSocket`. */
+export interface ServeWebSocketOptions extends ServeLimits, SocketLimitOptions, UpgradeRules {
+  readonly registry: AnyRegistry
+  /** An HTTP server to listen to. It stays yours: start and close it yourself. */
+  readonly server?: UpgradeServerLike | undefined
+  /** A port to listen on instead, 0 for any. */
+  readonly port?: number | undefined
+  /** The address for `port`: 127.0.0.1. Any other than a loopback needs `authenticate`. */
+  readonly host?: string | undefined
+  /** The only path that is answered. Upgrades of other paths are left to other listeners. */
+  readonly path?: string | undefined
+  readonly authenticate?: Authenticate | undefined
+  /** Milliseconds that `authenticate` may take: 10,000. */
+  readonly authenticateTimeout?: number | undefined
+  /** Decides per call who is calling; without it that is who `authenticate` found. */
+  readonly resolveIdentity?: ResolveIdentity | undefined
+  /** Identities that clients claim for their calls count. Only for clients that are trusted so far. */
+  readonly isTrusted?: boolean | undefined
+  /** Connections at the same time; no limit. */
+  readonly maxConnections?: number | undefined
+  /** Told of each client that connects. */
+  readonly onConnection?: ((connection: WebSocketConnection) => void) | undefined
+  readonly clock?: Clock | undefined
+  readonly logger?: Logger | undefined
+}
+
+/** A registry that answers over WebSockets. */
+export interface ServedWebSocket extends AsyncDisposable {
+  /** Where it is, when it listens on a port of its own. */
+  readonly url: string | undefined
+  /** How many clients are connected. */
+  readonly connections: number
+  /** Takes an upgrade, for those who route upgrades themselves. Looks at everything but the path. */
+  readonly handleUpgrade: UpgradeListener
+  /** Refuses what comes, ends what runs, closes every connection with 1001. */
+  close(): Promise<void>
+}
+
+/**
+ * Answers the calls of WebSocket clients, such as those of `createWebSocketTransport`.
+ *
+ * Give `server` to share an HTTP server, `port` to listen alone, or neither and call `handleUpgrade`.
+ * Requests of web pages are answered when the page comes from the same host, or from one of
+ * `allowedOrigins`; on a loopback address, only under its own names or `allowedHosts`.
+ */
+export async function serveWebSocket(options: ServeWebSocketOptions): Promise<ServedWebSocket> {
+  const { server, port, host = "127.0.0.1", authenticate } = options
+  if (server !== undefined && port !== undefined) {
+    throw new TypeError("serveWebSocket(options): give either server or port, not both.")
+  }
+  if (port !== undefined && authenticate === undefined && !isLoopback(host)) {
+    throw new TypeError(
+      `serveWebSocket(options): host "${host}" can be reached from other machines. Give authenticate; ` +
+        "() => null lets everyone in, as nobody in particular.",
+    )
+  }
+  if (typeof (options.registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
+    throw new TypeError("serveWebSocket(options): registry must be an OperationRegistry.")
+  }
+  const limits = settleLimits("serveWebSocket", options)
+  const { WebSocketServer } = await loadWs("serve/websocket")
+  const served = new Served(options, limits)
+  const shared = {
+    maxPayload: limits.maxFrameBytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+    verifyClient: served.gate.verify,
+    handleProtocols: chooseProtocol,
+  }
+  if (port === undefined) {
+    served.attach(new WebSocketServer({ ...shared, noServer: true }))
+    return served
+  }
+  await served.listen(new WebSocketServer({ ...shared, port, host }), host)
+  return served
+}
+
+class Served implements ServedWebSocket {
+  readonly gate: Gate
+  readonly #options: ServeWebSocketOptions
+  readonly #limits: SocketLimits
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #connections = new Set<CallServer>()
+  #sockets: WsServerLike | undefined
+  #closing: Promise<void> | undefined
+  url: string | undefined
+
+  constructor(options: ServeWebSocketOptions, limits: SocketLimits) {
+    const { clock = systemClock, logger = consoleLogger } = options
+    this.#options = options
+    this.#limits = limits
+    this.#clock = clock
+    this.#logger = logger
+    this.gate = new Gate(options, clock, logger, () => this.#connections.size)
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  readonly handleUpgrade: UpgradeListener = (request, socket, head) => {
+    this.#sockets?.handleUpgrade(request, socket, head, (opened) => this.#connect(opened, request))
+  }
+
+  /** Takes upgrades of an HTTP server, or none by itself. */
+  attach(sockets: WsServerLike): void {
+    this.#sockets = sockets
+    this.#options.server?.on("upgrade", this.#onUpgrade)
+  }
+
+  /** Waits until the port is open. */
+  async listen(sockets: WsServerLike, host: string): Promise<void> {
+    this.#sockets = sockets
+    const { port, path = "/" } = this.#options
+    this.gate.onlyPath = this.#options.path
+    await new Promise<void>((resolve, reject) => {
+      sockets.on("listening", resolve)
+      sockets.on("error", (error: Error) => {
+        this.#logger.error("The WebSocket server failed", { host, port, error })
+        reject(
+          new Error(`Cannot listen on ${host}:${port}: ${error.message}`, {
+            cause: error,
+          }),
+        )
+      })
+    })
+    sockets.on("connection", (socket: NodeWebSocketLike, request: UpgradeRequestLike) =>
+      this.#connect(socket, request),
+    )
+    const address = sockets.address() as { readonly port: number }
+    const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
+    this.url = `ws://${name}:${address.port}${path}`
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.gate.isClosed = true
+    this.#options.server?.off("upgrade", this.#onUpgrade)
+    const sockets = this.#sockets
+    // Connections on which nothing was asked for yet would keep the port's server from closing.
+    const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
+    const closed = new Promise<void>((resolve) => sockets?.close(resolve))
+    await Promise.all([...this.#connections].map((connection) => connection.close()))
+    _server?.closeAllConnections?.()
+    await closed
+  }
+
+  readonly #onUpgrade: UpgradeListener = (request, socket, head) => {
+    const { path } = this.#options
+    if (path === undefined || pathOf(request) === path) this.handleUpgrade(request, socket, head)
+  }
+
+  #connect(socket: NodeWebSocketLike, request: UpgradeRequestLike): void {
+    const { registry, resolveIdentity, isTrusted, onConnection } = this.#options
+    const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
+    const identity = this.gate.identityOf(request)
+    let calls: CallServer | undefined
+    const transport = new SocketTransport({
+      connect: (opened) => {
+        opened(socket)
+        return () => {}
+      },
+      peer: "the client",
+      limits: this.#limits,
+      clock: this.#clock,
+      closeCode: 1001,
+      identity,
+      isTrusted,
+      onState: (state, error) => {
+        if (state === "closed") this.#disconnect(calls, error)
+      },
+    })
+    calls = serveCalls({
+      registry,
+      link: transport,
+      resolveIdentity,
+      maxInFlight,
+      maxQueued,
+      maxStreams,
+      logger: this.#logger,
+      clock: this.#clock,
+    })
+    if (transport.state === "closed") return
+    this.#connections.add(calls)
+    try {
+      onConnection?.({ callMap: calls.callMap, identity, request })
+    } catch (error) {
+      this.#logger.error("onConnection threw", { error })
+    }
+  }
+
+  #disconnect(calls: CallServer | undefined, error: CallError | undefined): void {
+    if (error !== undefined) {
+      const { closeCode } = error.details as { readonly closeCode: number }
+      // Clients that just go away are no news.
+      const isUsual = [1000, 1001, 1005].includes(closeCode) || error.cause === undefined
+      this.#logger[isUsual ? "debug" : "warn"]("A WebSocket connection ended", {
+        closeCode,
+        reason: error.message,
+      })
+    }
+    if (calls === undefined || !this.#connections.delete(calls)) return
+    // Nothing of it can fail: the connection is over, and this only lets go of what it held.
+    void calls.close()
+  }
+}

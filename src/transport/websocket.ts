@@ -1,0 +1,120 @@
+import { systemClock } from "../internal/clock.ts"
+import { consoleLogger } from "../logger.ts"
+import type { Logger } from "../logger.ts"
+import type { Clock } from "../platform.ts"
+import { awaitSocket, dialer } from "./dial.ts"
+import type { PerConnection } from "./dial.ts"
+import { settleLimits } from "./limits.ts"
+import type { SocketLimitOptions } from "./limits.ts"
+import { SocketTransport } from "./socket-transport.ts"
+import type { ReconnectDelays, WebSocketTransport } from "./socket-transport.ts"
+import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
+
+/** Options of `createWebSocketTransport`. */
+export interface WebSocketTransportOptions extends SocketLimitOptions {
+  /**
+   * Who this client is, as a bearer token. Goes into the `Authorization` header where headers can be
+   * set, and into a subprotocol in browsers, where they cannot; `readBearerToken` finds either.
+   */
+  readonly token?: PerConnection<string> | undefined
+  /** Headers of the upgrade. Only with the package `ws`. */
+  readonly headers?: PerConnection<Readonly<Record<string, string>>> | undefined
+  /** Subprotocols to offer. */
+  readonly protocols?: PerConnection<readonly string[]> | undefined
+  /** Makes the sockets: `ws` where it is installed, else the platform's. */
+  readonly WebSocket?: WebSocketConstructor | undefined
+  /** Whether, and after which delays, a URL is connected to again: yes, after 100 to 5,000 ms. */
+  readonly reconnect?: boolean | Partial<ReconnectDelays> | undefined
+  /** Milliseconds that connecting may take: 10,000. */
+  readonly connectTimeout?: number | undefined
+  /** Identities that the server claims, when it calls, count. */
+  readonly isTrusted?: boolean | undefined
+  readonly clock?: Clock | undefined
+  readonly logger?: Logger | undefined
+}
+
+// A client decides itself how much it asks for at once.
+const CLIENT_BUFFER = 16 * 1024 * 1024
+
+/**
+ * A transport over a WebSocket to a server, such as that of `serveWebSocket`.
+ *
+ * Connects when it is first used, and again whenever the connection breaks, until it is closed. Takes
+ * a URL (`ws:`, `wss:`, `http:`, `https:`; in browsers also a path) or a socket that you made, which
+ * is then used once and closed with the transport.
+ */
+export function createWebSocketTransport(
+  target: string | URL | WebSocketLike,
+  options: WebSocketTransportOptions = {},
+): WebSocketTransport {
+  const { clock = systemClock, logger = consoleLogger, connectTimeout = 10_000 } = options
+  const limits = settleLimits("createWebSocketTransport", options, CLIENT_BUFFER)
+  const dial = {
+    headers: options.headers,
+    protocols: options.protocols,
+    token: options.token,
+    WebSocket: options.WebSocket,
+    maxFrameBytes: limits.maxFrameBytes,
+    connectTimeout,
+    clock,
+  }
+  const shared = { limits, clock, isTrusted: options.isTrusted }
+  if (isSocket(target)) {
+    return new SocketTransport({
+      ...shared,
+      connect: awaitSocket(target, dial),
+      peer: "the server",
+    })
+  }
+  const url = settleUrl(target)
+  const peer = `${url.protocol}//${url.host}${url.pathname}`
+  return new SocketTransport({
+    ...shared,
+    connect: dialer(url.href, dial),
+    peer,
+    reconnect: settleDelays(options.reconnect),
+    onState(state, error) {
+      if (error === undefined) logger.debug("WebSocket transport", { peer, state })
+      else logger.info("WebSocket connection lost", { peer, state, reason: error.message })
+    },
+  })
+}
+
+function isSocket(target: unknown): target is WebSocketLike {
+  const { send, addEventListener } = target as Partial<WebSocketLike>
+  return typeof send === "function" && typeof addEventListener === "function"
+}
+
+function settleUrl(target: string | URL): URL {
+  const { location } = globalThis as { readonly location?: { readonly href: string } }
+  let url: URL
+  try {
+    url = new URL(target, location?.href)
+  } catch {
+    // The text is not repeated: what is no URL may still hold a token.
+    throw new TypeError(
+      `createWebSocketTransport(url): not a URL. Give one such as "wss://example.com/calls".`,
+    )
+  }
+  const protocol = url.protocol.replace(/^http/, "ws")
+  if (protocol !== "ws:" && protocol !== "wss:") {
+    throw new TypeError(
+      `createWebSocketTransport(url): "${url.protocol}" is no protocol of WebSockets; use ws: or wss:.`,
+    )
+  }
+  url.protocol = protocol
+  url.hash = ""
+  return url
+}
+
+function settleDelays(
+  reconnect: boolean | Partial<ReconnectDelays> | undefined,
+): ReconnectDelays | undefined {
+  if (reconnect === false) return undefined
+  const given = typeof reconnect === "object" ? reconnect : {}
+  const { minDelay = 100, maxDelay = 5000 } = given
+  if (minDelay >= 0 && maxDelay >= minDelay) return { minDelay, maxDelay }
+  throw new TypeError(
+    "createWebSocketTransport(url, { reconnect }): minDelay must be at least 0, and at most maxDelay.",
+  )
+}

@@ -1,0 +1,242 @@
+import type { CallEvent } from "../call-events.ts"
+import { refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { setRef } from "../internal/defer.ts"
+import { reasonOf } from "../schema/describe.ts"
+import { Batch } from "./batch.ts"
+import type { Transport, TransportReceiver } from "./types.ts"
+
+/** Whatever carries messages between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
+export interface PortLike {
+  postMessage(message: unknown): void
+  addEventListener?(type: string, listener: (event: unknown) => void): void
+  removeEventListener?(type: string, listener: (event: unknown) => void): void
+  on?(type: string, listener: (value: unknown) => void): unknown
+  off?(type: string, listener: (value: unknown) => void): unknown
+}
+
+/** Options of `createWorkerTransport`. */
+export interface WorkerTransportOptions {
+  /** Identities that the other thread claims count. Off: a worker may run foreign code. */
+  readonly isTrusted?: boolean | undefined
+  /** `close()` also ends the worker. Off: whoever made it ends it. */
+  readonly terminate?: boolean | undefined
+}
+
+/** A transport between two threads. */
+export interface WorkerTransport extends Transport, AsyncDisposable {}
+
+/** The other end is told that this one was closed. */
+const CLOSED = { type: "transport.closed" } as const
+
+// How many events one message carries at most.
+const BATCH_LIMIT = 1024
+
+/**
+ * A transport over a port to another thread: a Node or Web worker, or any `MessagePort`.
+ *
+ * Make one at each end: with the worker where it was started, with `parentPort` or `self` inside.
+ * Inputs and results cross as structured clones. `close()` closes a `MessagePort` and leaves a worker
+ * running, unless `terminate` is set.
+ */
+export function createWorkerTransport(
+  port: PortLike,
+  options: WorkerTransportOptions = {},
+): WorkerTransport {
+  const given: Partial<PortLike> | null | undefined = port
+  if (
+    typeof given?.postMessage !== "function" ||
+    (typeof given.on !== "function" && typeof given.addEventListener !== "function")
+  ) {
+    throw new TypeError(
+      "createWorkerTransport(port): port must be a Worker, a MessagePort, parentPort or the self of " +
+        "a Web Worker. In a Node thread that is not a worker, parentPort is null.",
+    )
+  }
+  return new PortTransport(port, options)
+}
+
+/** What some ports have and others have not. */
+interface AnyPort extends PortLike {
+  start?(): void
+  close?(): void
+  terminate?(): unknown
+}
+
+class PortTransport implements WorkerTransport {
+  readonly isTrusted: boolean
+  readonly #port: AnyPort
+  readonly #terminates: boolean
+  readonly #batch = new Batch<CallEvent>({
+    limit: BATCH_LIMIT,
+    flush: (events) => this.#post(events),
+  })
+  readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []
+  #receiver: TransportReceiver | undefined
+  /** Why nothing can be sent any more. */
+  #over: string | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(port: PortLike, { isTrusted = false, terminate = false }: WorkerTransportOptions) {
+    this.#port = port
+    this.isTrusted = isTrusted
+    this.#terminates = terminate
+  }
+
+  open(receiver: TransportReceiver): void {
+    if (this.#receiver !== undefined) {
+      throw new TypeError("This worker transport is already open: make one for each use of a port.")
+    }
+    this.#receiver = receiver
+    if (this.#over !== undefined) return
+    if (typeof this.#port.on === "function") {
+      this.#listen("message", (message) => this.#onMessage(message))
+      this.#listen("exit", (code) => this.#lose(`ended (exit code ${String(code)})`))
+      this.#listen("error", (error) => this.#onFailure(error))
+      this.#listen("messageerror", (error) => this.#onUnreadable(error))
+    } else {
+      this.#listen("message", (event) => this.#onMessage((event as MessageEvent).data))
+      // On the `self` of a worker, an error is one of this thread.
+      if (typeof this.#port.terminate === "function") {
+        this.#listen("error", (event) => {
+          const { error, message } = event as Partial<ErrorEvent>
+          this.#onFailure(error ?? message)
+        })
+      }
+      this.#listen("messageerror", () => this.#onUnreadable())
+    }
+    this.#listen("close", () => this.#lose("closed its port"))
+    this.#port.start?.()
+  }
+
+  send(event: CallEvent): void {
+    if (this.#over !== undefined) throw unavailable(this.#over)
+    this.#batch.add(event, 1)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    const port = this.#port
+    if (this.#over === undefined) {
+      this.#batch.flush()
+      this.#over = "is no longer connected: this transport was closed"
+      this.#tellClosed()
+    }
+    this.#release()
+    // Only a `MessagePort` has to be started; `close` of a Web Worker's `self` would end the worker.
+    if (typeof port.start === "function") {
+      port.close?.()
+      setRef(port, false)
+    }
+    if (this.#terminates) await port.terminate?.()
+  }
+
+  #listen(type: string, listener: (value: unknown) => void): void {
+    const port = this.#port
+    if (typeof port.on === "function") port.on(type, listener)
+    else port.addEventListener?.(type, listener)
+    this.#listeners.push([type, listener])
+  }
+
+  #onMessage(message: unknown): void {
+    if (!Array.isArray(message)) {
+      this.#onItem(message)
+      return
+    }
+    for (const item of message as unknown[]) this.#onItem(item)
+  }
+
+  #onItem(item: unknown): void {
+    // What comes after the end belongs to a peer that is gone.
+    if (this.#over !== undefined) return
+    if ((item as { readonly type?: unknown } | null | undefined)?.type === CLOSED.type) {
+      this.#lose("closed its end")
+    } else this.#receiver?.event(item)
+  }
+
+  #onFailure(cause: unknown): void {
+    this.#lose(cause === undefined ? "failed" : `failed (${reasonOf(cause)})`, cause)
+  }
+
+  /** What it was cannot be told, so nothing that is pending can be relied on. */
+  #onUnreadable(cause?: unknown): void {
+    // The peer is alive, and would wait for answers that nobody reads.
+    if (this.#over === undefined) this.#tellClosed()
+    this.#lose("sent a message that this thread cannot read", cause)
+  }
+
+  #post(events: CallEvent[]): void {
+    const [first] = events
+    try {
+      this.#port.postMessage(events.length === 1 ? first : events)
+    } catch (error) {
+      if (events.length > 1) for (const event of events) this.#post([event])
+      else this.#receiver?.undelivered(first as CallEvent, uncloned(first as CallEvent, error))
+    }
+  }
+
+  #lose(what: string, cause?: unknown): void {
+    if (this.#over !== undefined) return
+    this.#over = what
+    this.#release()
+    const never = unavailable(what, cause)
+    for (const event of this.#batch.take()) this.#receiver?.undelivered(event, never)
+    this.#receiver?.lost(unavailable(what, cause, true))
+  }
+
+  #tellClosed(): void {
+    try {
+      this.#port.postMessage(CLOSED)
+    } catch {
+      // A port that cannot be written to has told the other end itself.
+    }
+  }
+
+  /** Stops listening. A port that nobody listens to does not keep its thread alive. */
+  #release(): void {
+    const port = this.#port
+    for (const [type, listener] of this.#listeners.splice(0)) {
+      if (typeof port.off === "function") port.off(type, listener)
+      else port.removeEventListener?.(type, listener)
+    }
+  }
+}
+
+function unavailable(what: string, cause?: unknown, mayHaveExecuted = false): CallError {
+  return refusal(
+    "UNAVAILABLE",
+    `The thread at the other end ${what}. To go on, start a worker and make a new transport for it.`,
+    {
+      mayHaveExecuted,
+      // Another worker may do it; this transport never will.
+      retryable: !mayHaveExecuted,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  )
+}
+
+function uncloned(event: CallEvent, cause: unknown): CallError {
+  const reason = reasonOf(cause)
+  const { requestId } = event
+  if (event.type === "call.requested") {
+    const { operationId } = event
+    return refusal(
+      "VALIDATION_ERROR",
+      `Input for "${operationId}" cannot be sent to another thread: ${reason} Send plain data.`,
+      { cause, requestId, operationId },
+    )
+  }
+  return refusal(
+    "EXECUTION_ERROR",
+    `What answers request "${requestId}" cannot be sent to another thread: ${reason} Return plain data.`,
+    { cause, requestId },
+  )
+}

@@ -1,0 +1,30 @@
+import { describe, expect, test } from "vitest"
+import { importPeer } from "../../src/internal/import-peer.ts"
+
+describe("importPeer", () => {
+  test("gives the module", async () => {
+    expect(await importPeer("transport/x", "x", async () => ({ x: 1 }))).toEqual({ x: 1 })
+  })
+
+  test("says what to install when the package is missing", async () => {
+    const name = "a-package-that-nobody-has"
+    const missing = importPeer("transport/x", name, () => import(/* @vite-ignore */ name))
+
+    await expect(missing).rejects.toThrow(
+      `transport/x needs the optional package "${name}". Install it: npm install ${name}`,
+    )
+  })
+
+  test.each([
+    Object.assign(new Error("Cannot find package 'other' imported from ws"), {
+      code: "ERR_MODULE_NOT_FOUND",
+    }),
+    new SyntaxError("Unexpected token"),
+    "a string",
+    null,
+  ])("leaves other failures as they are: %s", async (failure) => {
+    const failing = importPeer("transport/x", "ws", () => Promise.reject(failure as Error))
+
+    await expect(failing).rejects.toBe(failure)
+  })
+})

@@ -1,0 +1,29 @@
+// Uses both transports, closes everything, and ends by itself: exit.test.ts waits for that.
+import { Worker } from "node:worker_threads"
+import { PendingRequestMap } from "../../src/call.ts"
+import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
+import { count, greet, quietRegistry } from "../support/operations.ts"
+
+async function use(map: PendingRequestMap): Promise<string> {
+  const { data } = await map.call("demo.greet", { name: "Ada" })
+  const items: unknown[] = []
+  for await (const item of map.subscribe("demo.count", { to: 1000 })) items.push(item.data)
+  for await (const _ of map.subscribe("demo.count", { to: 1000 })) break
+  await map.close()
+  return `${(data as { text: string }).text}, ${items.length} items`
+}
+
+// On Node 20, a thread takes TypeScript only when it registers tsx itself.
+const file = JSON.stringify(new URL("./exit-worker.ts", import.meta.url).href)
+const worker = new Worker(
+  `import("tsx/esm/api").then(({ register }) => { register(); return import(${file}) })`,
+  { eval: true },
+)
+const threads = await use(new PendingRequestMap(createWorkerTransport(worker)))
+
+const served = await serveWebSocket({ registry: quietRegistry([greet, count]), port: 0 })
+const sockets = await use(new PendingRequestMap(createWebSocketTransport(served.url as string)))
+await served.close()
+
+process.stdout.write(JSON.stringify({ threads, sockets }))

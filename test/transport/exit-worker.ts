@@ -1,0 +1,11 @@
+// Serves a registry to the thread that started it, for exit-run.ts.
+import { parentPort } from "node:worker_threads"
+import { serveCalls } from "../../src/call.ts"
+import { createWorkerTransport } from "../../src/transport/worker.ts"
+import type { PortLike } from "../../src/transport/worker.ts"
+import { count, greet, quietRegistry } from "../support/operations.ts"
+
+serveCalls({
+  registry: quietRegistry([greet, count]),
+  link: createWorkerTransport(parentPort as PortLike),
+})

@@ -1,0 +1,62 @@
+import type { CallEvent, CallRequestedEvent } from "../../src/call-events.ts"
+import type { CallError } from "../../src/errors.ts"
+import type { TransportReceiver } from "../../src/transport/types.ts"
+
+/** Writes down what a transport tells, and waits for it. */
+export class Recorder implements TransportReceiver {
+  readonly events: unknown[] = []
+  readonly failed: { readonly event: CallEvent; readonly error: CallError }[] = []
+  readonly losses: CallError[] = []
+  /** Everything in the order in which it was told. */
+  readonly story: string[] = []
+  restorations = 0
+  onEvent: ((event: unknown) => void) | undefined
+  #changed: (() => void)[] = []
+
+  event(event: unknown): void {
+    this.events.push(event)
+    this.#tell("event")
+    this.onEvent?.(event)
+  }
+
+  undelivered(event: CallEvent, error: CallError): void {
+    this.failed.push({ event, error })
+    this.#tell("undelivered")
+  }
+
+  lost(error: CallError): void {
+    this.losses.push(error)
+    this.#tell("lost")
+  }
+
+  restored(): void {
+    this.restorations++
+    this.#tell("restored")
+  }
+
+  get ids(): unknown[] {
+    return this.events.map((event) => (event as Partial<CallEvent> | null)?.requestId)
+  }
+
+  /** Resolves when something holds; the test's own time limit ends a wait in vain. */
+  async until(holds: (recorder: this) => boolean): Promise<void> {
+    while (!holds(this)) await new Promise<void>((resolve) => this.#changed.push(resolve))
+  }
+
+  #tell(what: string): void {
+    this.story.push(what)
+    for (const resolve of this.#changed.splice(0)) resolve()
+  }
+}
+
+/** A request for an operation that echoes. */
+export function request(requestId: string, input: unknown = null): CallRequestedEvent {
+  return { type: "call.requested", requestId, operationId: "demo.echo", input }
+}
+
+/** Resolves after what has been deferred in this turn has run. */
+export async function nextTurn(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    setImmediate(resolve)
+  })
+}
