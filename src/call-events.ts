@@ -75,10 +75,11 @@ export interface CallProgressEvent {
   readonly message?: string | undefined
 }
 
-/** The consumer of a stream took items: so many more may be sent. */
+/** The consumer of a stream took items, and more may be sent. */
 export interface CallCreditEvent {
   readonly type: "call.credit"
   readonly requestId: string
+  /** The number of the last item that may be sent: said twice, it grants nothing twice. */
   readonly credit: number
 }
 

@@ -7,8 +7,7 @@ import type {
   SubscribeArguments,
   TypeFor,
 } from "./infer.ts"
-import { isCallError } from "./errors.ts"
-import { callMapOver } from "./protocol/pending-request-map.ts"
+import { callMapOver, endpointOf, startCall } from "./protocol/pending-request-map.ts"
 import type {
   CallLink,
   PendingRequestMap,
@@ -87,66 +86,67 @@ export function createClient<TRegistry = OperationRegistry>(
     [Symbol.asyncDispose]: close,
   }
   const namespaces = new Map<string, unknown>()
+  const streams = new Set<string>()
   return new Proxy(own, {
     get(target, key) {
       if (typeof key === "symbol" || Object.hasOwn(target, key)) return Reflect.get(target, key)
       // Not a promise: `await client` gives the client.
       if (key === "then") return undefined
       let found = namespaces.get(key)
-      if (found === undefined) namespaces.set(key, (found = namespaceOf(map, key)))
+      if (found === undefined) namespaces.set(key, (found = namespaceOf(map, streams, key)))
       return found
     },
   }) as unknown as Client<OperationsOf<TRegistry>>
 }
 
-function namespaceOf(map: PendingRequestMap, namespace: string): unknown {
+function namespaceOf(map: PendingRequestMap, streams: Set<string>, namespace: string): unknown {
   return new Proxy(Object.freeze({}), {
     get(_, name) {
       if (typeof name === "symbol" || name === "then") return undefined
+      const id = `${namespace}.${name}`
       return (input?: unknown, options?: PendingOptions) =>
-        callOrStream(map, `${namespace}.${name}`, input, options)
+        streams.has(id)
+          ? map.subscribe(id, input, options)
+          : callOrStream(map, streams, id, input, options)
     },
   })
 }
 
 /**
- * A promise of the result that is a stream of the items as well: only the peer knows which one it is.
+ * A promise of the result that can be iterated as well: only the peer knows which one it is.
  *
- * The call is made as soon as the code that asked is done, unless that code has begun to iterate.
+ * The call is made at once, with the input as it is now. The peer refuses it without harm if this is a
+ * subscription; then it is known, and the next one is opened as a stream right away.
  */
 function callOrStream(
   map: PendingRequestMap,
+  streams: Set<string>,
   id: string,
   input: unknown,
   options: PendingOptions | undefined,
 ): unknown {
-  let call: PendingResponse | undefined
-  let stream: PendingSubscription | undefined
-  let start!: () => void
-  const iterate = (): PendingSubscription => (stream ??= map.subscribe(id, input, options))
-  const promise = new Promise((resolve, reject) => {
-    start = () => {
-      if (call !== undefined || stream !== undefined) return
-      call = map.call(id, input, options)
-      call.then(resolve, (error: unknown) => {
-        // A stream that is iterated later: nobody waits for this promise.
-        if (isCallError(error, "INVALID_OPERATION_TYPE")) promise.catch(() => undefined)
-        reject(error as Error)
-      })
-    }
+  const call = startCall(endpointOf(map), id, input, options, ({ code }) => {
+    if (code !== "INVALID_OPERATION_TYPE") return
+    streams.add(id)
+    // It may be iterated later; until then nobody misses the result.
+    queueMicrotask(() => call.catch(() => undefined))
   })
-  queueMicrotask(start)
-  return Object.defineProperties(promise, {
-    requestId: {
-      get: () => {
-        if (stream === undefined) start()
-        return (stream ?? call)?.requestId
-      },
-    },
+  let stream: PendingSubscription | undefined
+  const iterate = (): PendingSubscription => {
+    if (stream === undefined) {
+      stream = map.subscribe(id, input, options)
+      // Nobody waits for the call any more, whatever becomes of it.
+      call.catch(() => undefined)
+    }
+    return stream
+  }
+  const { abort } = call
+  return Object.defineProperties(call, {
+    requestId: { value: call.requestId, writable: true },
     abort: {
       value: (reason?: string) => {
-        start()
-        for (const request of [call, stream]) request?.abort(reason)
+        abort(reason)
+        stream?.abort(reason)
       },
     },
     [Symbol.asyncIterator]: { value: iterate },

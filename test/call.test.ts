@@ -461,7 +461,7 @@ describe("PendingRequestMap.subscribe", () => {
       await next
     }
 
-    expect(link.of("call.credit").map(({ credit }) => credit)).toEqual([2, 2, 2])
+    expect(link.of("call.credit").map(({ credit }) => credit)).toEqual([6, 8, 10])
     await stream[Symbol.asyncDispose]()
   })
 

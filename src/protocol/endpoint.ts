@@ -33,7 +33,8 @@ export interface Pending {
 
 /** A call or a stream that this side works on. */
 export interface Served {
-  credit(items: number): void
+  /** Items up to this number may be sent. */
+  credit(last: number): void
   /** Stops the work; nothing more is said about it. */
   abort(reason: string): void
 }

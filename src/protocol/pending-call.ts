@@ -8,6 +8,7 @@ export class PendingCall extends PendingRequest {
   readonly kind = "call"
   resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
   reject: ((error: CallError) => void) | undefined = undefined
+  failing: ((error: CallError) => void) | undefined = undefined
 
   responded(event: CallRespondedEvent): void {
     if (event.seq !== undefined) {
@@ -24,6 +25,7 @@ export class PendingCall extends PendingRequest {
   }
 
   protected settle(error: CallError): void {
+    this.failing?.(error)
     this.reject?.(error)
   }
 }

@@ -64,20 +64,7 @@ export class PendingRequestMap {
 
   /** Calls an operation of the peer. */
   call(operationId: string, input?: unknown, options?: PendingOptions): PendingResponse {
-    const requestId = mintRequestId()
-    const call = new PendingCall(this.#endpoint, requestId, operationId, options)
-    const promise = new Promise(capture) as Promise<ResponseEnvelope> & {
-      requestId: string
-      abort: (reason?: string) => void
-    }
-    call.resolve = capturedResolve
-    call.reject = capturedReject
-    promise.requestId = requestId
-    promise.abort = (reason) => call.abort(reason)
-    const fault = faultOf(operationId, options)
-    if (fault === undefined) call.begin(input, options?.deadline)
-    else call.fail(fault)
-    return promise
+    return startCall(this.#endpoint, operationId, input, options)
   }
 
   /** Opens a stream of the peer. Nothing is sent before the first item is asked for. */
@@ -167,6 +154,31 @@ export class PendingRequestMap {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }
+}
+
+/** Makes a call. `failed` hears of its error before whoever waits for the promise. */
+export function startCall(
+  endpoint: Endpoint,
+  operationId: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+  failed?: (error: CallError) => void,
+): PendingResponse {
+  const requestId = mintRequestId()
+  const call = new PendingCall(endpoint, requestId, operationId, options)
+  const promise = new Promise(capture) as Promise<ResponseEnvelope> & {
+    requestId: string
+    abort: (reason?: string) => void
+  }
+  call.resolve = capturedResolve
+  call.reject = capturedReject
+  call.failing = failed
+  promise.requestId = requestId
+  promise.abort = (reason) => call.abort(reason)
+  const fault = faultOf(operationId, options)
+  if (fault === undefined) call.begin(input, options?.deadline)
+  else call.fail(fault)
+  return promise
 }
 
 /** What the parts of the protocol share behind a map. */

@@ -31,6 +31,8 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   #head = 0
   /** The number of the last item that arrived. */
   #seq = 0
+  /** The number of the last item that the peer may send. */
+  #granted: number
   /** Items that were taken since the peer was last given credit. */
   #taken = 0
   #waiters: Waiter[] = []
@@ -50,6 +52,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     super(endpoint, requestId, operationId, options)
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
+    this.#granted = this.#window
     this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
     if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
       this.#idle = new EndpointTimer(endpoint, () => this.#idled())
@@ -154,8 +157,9 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
   #grant(): void {
     this.#taken++
     if (this.isOver || this.#taken * 2 < this.#window) return
-    const credit = this.#taken
+    this.#granted += this.#taken
     this.#taken = 0
+    const credit = this.#granted
     this.endpoint.tell({ type: "call.credit", requestId: this.requestId, credit })
   }
 

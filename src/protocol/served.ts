@@ -29,7 +29,9 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
   place: "none" | "queue" | "calls" | "streams" = "none"
   isOver = false
   readonly whenOver: (() => void) | undefined
+  /** The number of the last item that may be sent, and of the last that was. */
   #credit: number
+  #seq = 0
   #wake: (() => void) | undefined = undefined
   /** Set where what is left had to be counted. */
   #deadline: number | undefined = undefined
@@ -92,30 +94,28 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
     const { link } = this.host.endpoint
     this.postpone()
     const stream = registry.subscribe(this.operationId, this.event.input, this)
-    let seq = 0
     try {
       for (;;) {
-        if (this.#credit <= 0) await this.#granted()
+        if (this.#seq >= this.#credit) await this.#granted()
         const room = link.ready?.()
         if (room !== undefined) await room
         if (this.isOver) return
         const { done, value } = await stream.next()
         if (this.isOver) return
         if (done === true) break
-        this.#credit--
-        seq++
+        const seq = ++this.#seq
         link.send({ type: "call.responded", requestId: this.requestId, output: value, seq })
       }
+      link.send({ type: "call.completed", requestId: this.requestId, seq: this.#seq })
       this.#finish()
-      link.send({ type: "call.completed", requestId: this.requestId, seq })
     } catch (thrown) {
       this.fail(thrown)
       this.cancel(thrown)
     }
   }
 
-  credit(items: number): void {
-    this.#credit += items
+  credit(last: number): void {
+    this.#credit = Math.max(this.#credit, last)
     this.#wake?.()
   }
 
@@ -175,7 +175,7 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
     timer.start(Math.min(deadline, patience))
     return new Promise((resolve) => {
       this.#wake = () => {
-        if (this.#credit <= 0 && !this.isOver) return
+        if (this.#seq >= this.#credit && !this.isOver) return
         this.#wake = undefined
         timer.stop()
         resolve()

@@ -3,7 +3,7 @@ import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { setRef } from "../internal/defer.ts"
 import { reasonOf } from "../schema/describe.ts"
-import { Batch } from "./batch.ts"
+import { withOwnBytes } from "./own-bytes.ts"
 import type { Transport, TransportReceiver } from "./types.ts"
 
 /** Whatever carries messages between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
@@ -30,7 +30,6 @@ export interface WorkerTransport extends Transport, AsyncDisposable {}
 const CLOSED = { type: "transport.closed" } as const
 
 // How many events one message carries at most.
-const BATCH_LIMIT = 1024
 
 /**
  * A transport over a port to another thread: a Node or Web worker, or any `MessagePort`.
@@ -67,10 +66,6 @@ class PortTransport implements WorkerTransport {
   readonly isTrusted: boolean
   readonly #port: AnyPort
   readonly #terminates: boolean
-  readonly #batch = new Batch<CallEvent>({
-    limit: BATCH_LIMIT,
-    flush: (events) => this.#post(events),
-  })
   readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []
   #receiver: TransportReceiver | undefined
   /** Why nothing can be sent any more. */
@@ -111,7 +106,12 @@ class PortTransport implements WorkerTransport {
 
   send(event: CallEvent): void {
     if (this.#over !== undefined) throw unavailable(this.#over)
-    this.#batch.add(event, 1)
+    // At once: what is sent is what the values are now, and a handler may change them with its next step.
+    try {
+      this.#port.postMessage(withOwnBytes(event))
+    } catch (error) {
+      throw uncloned(event, error)
+    }
   }
 
   close(): Promise<void> {
@@ -126,7 +126,6 @@ class PortTransport implements WorkerTransport {
   async #close(): Promise<void> {
     const port = this.#port
     if (this.#over === undefined) {
-      this.#batch.flush()
       this.#over = "is no longer connected: this transport was closed"
       this.#tellClosed()
     }
@@ -173,22 +172,10 @@ class PortTransport implements WorkerTransport {
     this.#lose("sent a message that this thread cannot read", cause)
   }
 
-  #post(events: CallEvent[]): void {
-    const [first] = events
-    try {
-      this.#port.postMessage(events.length === 1 ? first : events)
-    } catch (error) {
-      if (events.length > 1) for (const event of events) this.#post([event])
-      else this.#receiver?.undelivered(first as CallEvent, uncloned(first as CallEvent, error))
-    }
-  }
-
   #lose(what: string, cause?: unknown): void {
     if (this.#over !== undefined) return
     this.#over = what
     this.#release()
-    const never = unavailable(what, cause)
-    for (const event of this.#batch.take()) this.#receiver?.undelivered(event, never)
     this.#receiver?.lost(unavailable(what, cause, true))
   }
 

@@ -1,0 +1,45 @@
+import type { CallEvent } from "../call-events.ts"
+
+// Deeper values are left as they are: what they hold is checked where it arrives.
+const MAX_DEPTH = 512
+
+/**
+ * The event with bytes that are all their own.
+ *
+ * A structured clone of a view takes along the whole buffer behind it. Node cuts small buffers out of one that
+ * all share, and a thread that runs foreign code must not see what else is in there.
+ */
+export function withOwnBytes(event: CallEvent): CallEvent {
+  if (event.type === "call.requested") {
+    const input = owned(event.input, 0)
+    return input === event.input ? event : { ...event, input }
+  }
+  if (event.type === "call.responded") {
+    const data = owned(event.output.data, 0)
+    return data === event.output.data ? event : { ...event, output: { ...event.output, data } }
+  }
+  return event
+}
+
+function owned(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return value
+  if (value instanceof Uint8Array) {
+    return value.byteLength === value.buffer.byteLength ? value : Uint8Array.from(value)
+  }
+  if (Array.isArray(value)) {
+    let copy: unknown[] | undefined
+    for (const [at, item] of value.entries()) {
+      const own = owned(item, depth + 1)
+      if (own !== item) (copy ??= [...(value as unknown[])])[at] = own
+    }
+    return copy ?? value
+  }
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  let changed: [string, unknown][] | undefined
+  for (const [key, item] of Object.entries(value)) {
+    const own = owned(item, depth + 1)
+    if (own !== item) (changed ??= []).push([key, own])
+  }
+  return changed === undefined ? value : Object.fromEntries([...Object.entries(value), ...changed])
+}
