@@ -1,15 +1,28 @@
 import type { Made } from "./laziness.ts"
 import type { Measurement } from "./measure.ts"
+import type { Flatness } from "./memory.ts"
+import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { nameOf } from "./scaling.ts"
 
-/** Everything one run measured. */
-export interface Results {
+/** What was measured of calls within the registry. */
+export interface CoreResults {
   readonly small: readonly Measurement[]
   readonly large: readonly Measurement[]
   readonly extras: readonly Measurement[]
   readonly scaling: readonly Measurement[]
   /** What 10,000 calls of an asynchronous handler made on the side. */
   readonly made: Made
+}
+
+/** What was measured of the call protocol. */
+export interface ProtocolResults {
+  /** In process, one after the other. */
+  readonly protocol: readonly Measurement[]
+  /** Few and many calls at the same time. */
+  readonly inFlight: readonly Measurement[]
+  readonly socketCalls: readonly Measurement[]
+  readonly socketStreams: readonly Measurement[]
+  readonly flatness: readonly Flatness[]
 }
 
 /** One goal, and whether this run met it. */
@@ -24,10 +37,14 @@ const MAX_BYTES = 1536
 // The same time, as far as a ratio of two noisy figures can tell.
 const MAX_GROWTH = 1.15
 
+const MAX_PROTOCOL_RATIO = 3
+const MAX_IN_FLIGHT_GROWTH = 2
+const MAX_STREAM_BYTES = 1_000_000
+
 const OURS = ["execute", "execute, identity and scopes"]
 
-/** Holds the results against what the library promises. */
-export function goalsOf({ small, large, scaling, made }: Results): Goal[] {
+/** Holds calls within the registry against what the library promises. */
+export function coreGoals({ small, large, scaling, made }: CoreResults): Goal[] {
   const goals: Goal[] = []
   for (const [size, rows] of [
     ["small", small],
@@ -71,6 +88,46 @@ export function goalsOf({ small, large, scaling, made }: Results): Goal[] {
     isMet: abortControllers + proxies + requestIds === 0 && timers < 10,
   })
   return goals
+}
+
+/** Holds the call protocol against what the library promises. */
+export function protocolGoals(results: ProtocolResults): Goal[] {
+  const call = find(results.protocol, LOOPBACK).ratio.median
+  const growth = find(results.inFlight, `10,000 ${IN_FLIGHT}`).ratio.median
+  return [
+    {
+      goal: `${LOOPBACK}: at most ${MAX_PROTOCOL_RATIO} times execute`,
+      measured: call.toFixed(2),
+      isMet: call <= MAX_PROTOCOL_RATIO,
+    },
+    {
+      goal: `10,000 ${IN_FLIGHT}: at most ${MAX_IN_FLIGHT_GROWTH} times 100, per call`,
+      measured: growth.toFixed(2),
+      isMet: growth <= MAX_IN_FLIGHT_GROWTH,
+    },
+    ahead("calls over WebSocket: ahead of tRPC and oRPC", results.socketCalls),
+    ahead("stream items over WebSocket: ahead of tRPC and oRPC", results.socketStreams),
+    ...results.flatness.map(({ name, items, grownBytes }) => ({
+      goal: `${items.toLocaleString("en")} items, ${name}: memory grows by less than 1 MB`,
+      measured: `${(grownBytes / 1e6).toFixed(2)} MB`,
+      isMet: grownBytes < MAX_STREAM_BYTES,
+    })),
+  ]
+}
+
+/** Our row is the second, after the floor; the others are the peers. */
+function ahead(goal: string, [, ours, ...peers]: readonly Measurement[]): Goal {
+  const mine = ours?.perSecond ?? 0
+  const best = Math.max(...peers.map(({ perSecond }) => perSecond))
+  return {
+    goal,
+    measured: `${rate(mine)} against ${rate(best)} a second`,
+    isMet: mine > best,
+  }
+}
+
+function rate(perSecond: number): string {
+  return Math.round(perSecond).toLocaleString("en")
 }
 
 function find(rows: readonly Measurement[], name: string): Measurement {

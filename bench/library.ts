@@ -1,11 +1,17 @@
 import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
+import type * as call from "../src/call.ts"
+import type * as client from "../src/client.ts"
 import type * as define from "../src/define.ts"
 import type * as registry from "../src/registry.ts"
+import type * as websocket from "../src/websocket.ts"
 
 /** What the benchmark uses of the built library. */
 export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistry"> &
-  Pick<typeof define, "defineOperation">
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof call, "PendingRequestMap" | "serveCalls"> &
+  Pick<typeof client, "createClient"> &
+  Pick<typeof websocket, "createWebSocketTransport" | "serveWebSocket">
 
 const here = import.meta.dirname
 
@@ -30,7 +36,9 @@ export async function loadLibrary(): Promise<Library> {
 /** Loads what was built before. */
 export async function loadBuilt(): Promise<Library> {
   // Its modules and not its barrel: what else the package exports would only fill the heap.
-  const modules = await Promise.all([load("registry.js"), load("define.js")])
+  const modules = await Promise.all(
+    ["registry.js", "define.js", "call.js", "client.js", "websocket.js"].map(load),
+  )
   return Object.assign({}, ...modules) as Library
 }
 

@@ -6,7 +6,9 @@ export interface Workload {
   readonly name: string
   /** The workload it is compared with; the first of the list when it says nothing. */
   readonly against?: string | undefined
-  run(count: number): Promise<void>
+  /** It is done so many times at once: counts are multiples of it. */
+  readonly step?: number | undefined
+  readonly run: (count: number) => Promise<void>
 }
 
 /** How long to measure. */
@@ -32,6 +34,8 @@ export interface Measurement {
   readonly ratio: Spread
   /** CPU time of one repetition. It belongs to the computer; the ratio is what compares. */
   readonly nanoseconds: number
+  /** Repetitions in a second of the clock on the wall. */
+  readonly perSecond: number
   /** Heap that one repetition allocates. */
   readonly bytes: number
 }
@@ -55,6 +59,34 @@ export function callLoop<TInput>(
     "for (let index = 0; index < count; index++) await call(inputs[index & last])",
     { call, inputs, last: INPUTS - 1 },
   )
+}
+
+/** A loop with so many calls at work at any moment: each lane starts its next when one ends. */
+export function laneLoop<TInput>(
+  name: string,
+  call: (input: TInput) => Promise<unknown>,
+  inputs: readonly TInput[],
+  lanes: number,
+): (count: number) => Promise<void> {
+  const body = `let next = 0
+    const lane = async () => { while (next < count) await call(inputs[next++ & last]) }
+    await Promise.all(Array.from({ length: Math.min(lanes, count) }, lane))`
+  return generate(name, body, { call, inputs, lanes, last: INPUTS - 1 })
+}
+
+/** A loop that begins so many calls at once, and waits for all of them before it begins the next. */
+export function waveLoop<TInput>(
+  name: string,
+  call: (input: TInput) => Promise<unknown>,
+  inputs: readonly TInput[],
+  width: number,
+): (count: number) => Promise<void> {
+  const body = `for (let index = 0; index < count;) {
+      const wave = new Array(Math.min(width, count - index))
+      for (let at = 0; at < wave.length; at++) wave[at] = call(inputs[index++ & last])
+      await Promise.all(wave)
+    }`
+  return generate(name, body, { call, inputs, width, last: INPUTS - 1 })
 }
 
 /** A loop that reads a stream of as many items as it is asked for. */
@@ -87,23 +119,32 @@ export async function measure(
   effort: Effort,
 ): Promise<Measurement[]> {
   const base = workloads[0]?.name ?? ""
-  const lanes = workloads.map((workload) => ({ workload, count: 1, times: [] as number[] }))
+  const lanes = workloads.map((workload) => ({
+    workload,
+    count: 1,
+    times: [] as number[],
+    walls: [] as number[],
+  }))
   // Twice, because what one workload teaches the optimiser can undo what another taught it.
   for (const lane of [...lanes, ...lanes]) {
     const perCall = await warmUp(lane.workload, effort.warmUp / 2)
-    lane.count = Math.max(1, Math.round((effort.batch * 1e6) / perCall))
+    const { step = 1 } = lane.workload
+    lane.count = step * Math.max(1, Math.round((effort.batch * 1e6) / perCall / step))
   }
   for (let round = 0; round < effort.rounds; round++) {
     for (let step = 0; step < lanes.length; step++) {
       const lane = lanes[(round + step) % lanes.length] as (typeof lanes)[number]
       // While others ran, its code and data went cold.
-      await lane.workload.run(Math.ceil(lane.count / 10))
-      lane.times.push((await cpuTime(lane.workload, lane.count)) / lane.count)
+      const { workload, count } = lane
+      await workload.run(Math.max(workload.step ?? 1, Math.ceil(count / 10)))
+      const start = performance.now()
+      lane.times.push((await cpuTime(workload, count)) / count)
+      lane.walls.push((performance.now() - start) / count)
     }
   }
   const timesOf = new Map(lanes.map(({ workload, times }) => [workload.name, times]))
   const measurements: Measurement[] = []
-  for (const { workload, times } of lanes) {
+  for (const { workload, times, walls } of lanes) {
     const { name, against = base } = workload
     const floor = timesOf.get(against)
     if (floor === undefined)
@@ -114,6 +155,7 @@ export async function measure(
       against,
       ratio: spreadOf(ratios),
       nanoseconds: spreadOf(times).median,
+      perSecond: 1000 / spreadOf(walls).median,
       bytes: await bytesPerCall(workload),
     })
   }
@@ -129,7 +171,7 @@ function spreadOf(values: readonly number[]): Spread {
 
 /** Runs a workload until it is optimised; gives the nanoseconds that one repetition takes then. */
 async function warmUp(workload: Workload, milliseconds: number): Promise<number> {
-  let count = 1
+  let count = workload.step ?? 1
   let spent = 0
   let last = 0
   while (spent < milliseconds * 1e6) {
@@ -155,6 +197,8 @@ const BATCH_BYTES = 1_000_000
  * generation. A batch in which a collection ran shrinks it instead; the median of many passes over those.
  */
 async function bytesPerCall(workload: Workload): Promise<number> {
+  // Of many at once, a young generation is too small for a batch.
+  if (workload.step !== undefined) return Number.NaN
   const rough = await growth(workload, 64)
   const count = Math.max(8, Math.min(2000, Math.round(BATCH_BYTES / Math.max(64, rough))))
   return await growth(workload, count)

@@ -1,7 +1,8 @@
 /**
- * Measures `execute` against its floor and its peers: `npm run bench`.
+ * Measures `execute` and the call protocol against their floors and their peers: `npm run bench`.
  *
- * `--quick` takes fewer and shorter rounds, `--json` prints one JSON value.
+ * `--quick` takes fewer and shorter rounds, `--protocol` leaves out what is not the call protocol, `--json`
+ * prints one JSON value.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -12,43 +13,46 @@ import { orpc } from "./contenders/orpc.ts"
 import { execute, executeWithScopes } from "./contenders/ours.ts"
 import { trpc } from "./contenders/trpc.ts"
 import { extras } from "./extras.ts"
-import { goalsOf } from "./goals.ts"
-import type { Results } from "./goals.ts"
+import { coreGoals, protocolGoals } from "./goals.ts"
+import type { CoreResults } from "./goals.ts"
 import { countMade } from "./laziness.ts"
 import type { Made } from "./laziness.ts"
 import { loadLibrary } from "./library.ts"
 import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
+import { measureProtocol } from "./run-protocol.ts"
 import { scaling } from "./scaling.ts"
-import { report } from "./table.ts"
+import { coreTables, goalsTable, protocolTables } from "./table.ts"
 
 const isQuick = process.argv.includes("--quick")
 const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const compared = await compare(library, effort)
-say("Measuring the other rows")
-const rows = extras(library)
-const other = await measure(rows.workloads, effort)
-await rows.close()
-const made = await makes(library)
-say("Measuring registries of three sizes")
-const results: Results = {
-  ...compared,
-  extras: other,
-  scaling: await measure(scaling(library), effort),
-  made,
-}
-const goals = goalsOf(results)
+const core = process.argv.includes("--protocol") ? undefined : await measureCore(library)
+const protocol = await measureProtocol(library, effort, { isQuick, say })
+const goals = [...(core === undefined ? [] : coreGoals(core)), ...protocolGoals(protocol)]
 if (process.argv.includes("--json")) {
-  const { version, arch, platform } = process
+  const { version: node, arch, platform } = process
   console.log(
-    JSON.stringify({ node: version, platform, arch, isQuick, ...results, goals }, null, 2),
+    JSON.stringify({ node, platform, arch, isQuick, ...core, ...protocol, goals }, null, 2),
   )
 } else {
-  console.log(report(results, goals))
+  const tables = [...(core === undefined ? [] : coreTables(core)), ...protocolTables(protocol)]
+  console.log([...tables, goalsTable(goals)].join("\n\n"))
+}
+
+async function measureCore(ours: Library): Promise<CoreResults> {
+  const compared = await compare(ours, effort)
+  say("Measuring the other rows")
+  const rows = extras(ours)
+  const other = await measure(rows.workloads, effort)
+  await rows.close()
+  const made = await makes(ours)
+  say("Measuring registries of three sizes")
+  const sizes = await measure(scaling(ours), effort)
+  return { ...compared, extras: other, scaling: sizes, made }
 }
 
 async function compare(

@@ -129,7 +129,7 @@ function callOrStream(
     if (code !== "INVALID_OPERATION_TYPE") return
     streams.add(id)
     // It may be iterated later; until then nobody misses the result.
-    queueMicrotask(() => call.catch(() => undefined))
+    queueMicrotask(() => void call.catch(() => undefined))
   })
   let stream: PendingSubscription | undefined
   const iterate = (): PendingSubscription => {
@@ -140,7 +140,7 @@ function callOrStream(
     }
     return stream
   }
-  const { abort } = call
+  const abort = call.abort.bind(call)
   return Object.defineProperties(call, {
     requestId: { value: call.requestId, writable: true },
     abort: {

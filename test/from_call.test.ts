@@ -4,13 +4,12 @@ import {
   CallError,
   createMemoryTransports,
   fromCall,
-  OperationRegistry,
   PendingRequestMap,
   serveCalls,
   silentLogger,
   unwrap,
 } from "../src/index.ts"
-import type { CallEvent, Transport, TransportReceiver } from "../src/index.ts"
+import type { CallEvent, Transport, TransportReceiver, OperationRegistry } from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
 
 function served(

@@ -34,7 +34,8 @@ interface StandardSchema<TValue> {
   }
 }
 
-function standard<TValue>(schema: object): StandardSchema<TValue> {
+/** A Standard Schema over a compiled check. */
+export function standard<TValue>(schema: object): StandardSchema<TValue> {
   const compiled = Compile(schema)
   return {
     "~standard": {

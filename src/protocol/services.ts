@@ -143,7 +143,7 @@ function builtIn(
     version: "1.0.0",
     type,
     description,
-    inputSchema: inputSchema as OperationSpec["inputSchema"],
+    inputSchema: inputSchema,
     outputSchema: {},
     accessControl: { requiredScopes: [] },
     annotations: { readOnly: true },

@@ -3,25 +3,29 @@ import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 import { testTransport } from "./transport.ts"
 
-testTransport("an EventTarget", async ({ rule }) => {
-  const { registry, log } = contractOperations()
-  const target = new EventTarget()
-  const map = new PendingRequestMap(target, { logger: silentLogger })
-  const served = new PendingRequestMap(target, { logger: silentLogger })
-  const server = serveCalls({ registry, callMap: served, resolveIdentity: identityRule(rule) })
-  return {
-    map,
-    log,
-    countsClaims: true,
-    inFlight: () => server.inFlight,
-    close: async () => {
-      await map.close()
-      await server.close()
-      await served.close()
-      await registry.close()
-    },
-  }
-})
+testTransport(
+  "an EventTarget",
+  async ({ rule }) => {
+    const { registry, log } = contractOperations()
+    const target = new EventTarget()
+    const map = new PendingRequestMap(target, { logger: silentLogger })
+    const served = new PendingRequestMap(target, { logger: silentLogger })
+    const server = serveCalls({ registry, callMap: served, resolveIdentity: identityRule(rule) })
+    return {
+      map,
+      log,
+      countsClaims: true,
+      inFlight: () => server.inFlight,
+      close: async () => {
+        await map.close()
+        await server.close()
+        await served.close()
+        await registry.close()
+      },
+    }
+  },
+  { hasPeer: false },
+)
 
 describe("an EventTarget that several share", () => {
   test("brings each its own answers, and lets each close by itself", async () => {

@@ -12,7 +12,7 @@ import { testStreams } from "./suite/streams.ts"
  *
  * What handlers did is asked through operations, so that the same words run wherever they live.
  */
-export function testTransport(name: string, open: OpenLink): void {
+export function testTransport(name: string, open: OpenLink, { hasPeer = true } = {}): void {
   describe(`the call protocol over ${name}`, () => {
     describe("on one link", () => {
       let link: ContractLink
@@ -35,6 +35,6 @@ export function testTransport(name: string, open: OpenLink): void {
     })
 
     testIdentity(open)
-    testEnd(open)
+    testEnd(open, hasPeer)
   })
 }

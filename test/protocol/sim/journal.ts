@@ -41,7 +41,7 @@ export interface Cut {
 }
 
 /** What a fault did to a request. */
-export type Harm = "dropped" | "abort dropped" | "overtaken" | "credit repeated"
+export type Harm = "dropped" | "abort dropped" | "overtaken"
 
 /** Everything that happened in a history, as seen from outside. */
 export class Journal {

@@ -71,7 +71,6 @@ export class SimLink {
       this.#deliver(from, copy, at)
       if (!random.chance(faults.duplicate)) continue
       // Credit has no number: the second time it counts again.
-      if (event.type === "call.credit") journal.harm(event, "credit repeated")
       this.#deliver(from, copy, at + random.between(0, 1000))
     }
   }

@@ -1,0 +1,34 @@
+import type { ProtocolResults } from "./goals.ts"
+import type { Library } from "./library.ts"
+import { measure } from "./measure.ts"
+import type { Effort } from "./measure.ts"
+import { flatness } from "./memory.ts"
+import { protocol } from "./protocol.ts"
+import { sockets } from "./websocket.ts"
+
+/** Measures the call protocol: in process, over WebSockets, and with streams that are long. */
+export async function measureProtocol(
+  library: Library,
+  effort: Effort,
+  { isQuick, say }: { readonly isQuick: boolean; readonly say: (text: string) => void },
+): Promise<ProtocolResults> {
+  say("Measuring the call protocol")
+  const inProcess = protocol(library)
+  const calls = await measure(inProcess.calls, effort)
+  const inFlight = await measure(inProcess.inFlight, effort)
+  say("Measuring WebSockets")
+  const overSocket = await sockets(library)
+  // A batch has to be long next to a turn of the event loop, and to the opening of a stream.
+  const longer = { ...effort, batch: effort.batch * 4 }
+  const socketCalls = await measure(overSocket.calls, longer)
+  const socketStreams = await measure(overSocket.streams, longer)
+  say("Reading long streams")
+  const items = isQuick ? 100_000 : 1_000_000
+  const lengths = [
+    await flatness("in process", items, inProcess.stream),
+    await flatness("over WebSocket", items, overSocket.stream),
+  ]
+  await inProcess.close()
+  await overSocket.close()
+  return { protocol: calls, inFlight, socketCalls, socketStreams, flatness: lengths }
+}

@@ -1,0 +1,240 @@
+import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises"
+import { createServer } from "node:http"
+import type { AddressInfo, Socket } from "node:net"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { gzipSync } from "node:zlib"
+import { build } from "esbuild"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { serveWebSocket } from "../../src/websocket.ts"
+import { createServed } from "../fixtures/browser/operations.ts"
+import { launchBrowser } from "../support/browser.ts"
+import type { Browser, Page } from "../support/browser.ts"
+import { provideChromium } from "../support/chromium.ts"
+
+const root = fileURLToPath(new URL("../..", import.meta.url))
+
+async function bundle(
+  entry: { readonly file: URL } | { readonly source: string },
+  folder: string = root,
+) {
+  const { outputFiles, metafile } = await build({
+    ...("file" in entry
+      ? { entryPoints: [fileURLToPath(entry.file)] }
+      : { stdin: { contents: entry.source, resolveDir: folder, loader: "ts" } }),
+    absWorkingDir: folder,
+    preserveSymlinks: folder !== root,
+    bundle: true,
+    minify: true,
+    write: false,
+    metafile: true,
+    format: "esm",
+    platform: "browser",
+    logLevel: "silent",
+  })
+  const [output] = Object.values(metafile.outputs)
+  return {
+    text: outputFiles[0]?.text ?? "",
+    /** The files of which something is left, with its bytes. */
+    parts: new Map(
+      Object.entries(output?.inputs ?? {})
+        .map(([file, { bytesInOutput }]) => [file, bytesInOutput] as const)
+        .filter(([, bytes]) => bytes > 0),
+    ),
+  }
+}
+
+/** A server for pages and calls, with what its handlers went through. */
+async function serve(files: ReadonlyMap<string, string>, port = 0) {
+  const { registry, seen } = createServed()
+  const server = createServer(({ url = "/" }, response) => {
+    const text = files.get(url)
+    const type = url.endsWith(".js") ? "text/javascript" : "text/html"
+    response.writeHead(text === undefined ? 404 : 200, { "content-type": `${type}; charset=utf-8` })
+    response.end(text)
+  })
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
+  const calls = await serveWebSocket({ registry, server, path: "/calls" })
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
+  return {
+    seen,
+    calls,
+    port: (server.address() as AddressInfo).port,
+    /** As a process that is killed: no goodbyes. */
+    async die() {
+      const closed = new Promise((resolve) => server.close(resolve))
+      for (const socket of sockets) socket.destroy()
+      await closed
+      await calls.close()
+      await registry.close()
+    },
+  }
+}
+
+describe("the client for browsers", () => {
+  const client = `
+    export { createClient } from "./src/index.ts"
+    export { createWebSocketTransport } from "./src/websocket.ts"`
+
+  test("leaves the schema compiler and the server out of a bundle", async () => {
+    const { parts } = await bundle({ source: client })
+    const foreign = [...parts.keys()].filter((file) =>
+      /typebox|src\/schema\/(?!describe|json)|src\/engine\/kernel|src\/serve\//.test(file),
+    )
+    expect(foreign).toEqual([])
+  })
+
+  test("is small", async () => {
+    const { text } = await bundle({ source: client })
+    expect(gzipSync(text).length).toBeLessThan(20 * 1024)
+  })
+
+  test("needs no package that is for servers", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "operations-bundle-"))
+    try {
+      // As in a project of a browser: this package and what it depends on, and not what it may use.
+      await mkdir(join(folder, "node_modules"))
+      for (const path of ["src", "package.json", "node_modules/typebox"]) {
+        await symlink(join(root, path), join(folder, path))
+      }
+      expect((await bundle({ source: client }, folder)).text).toContain("WebSocket")
+    } finally {
+      await rm(folder, { recursive: true })
+    }
+  })
+})
+
+const chromium = await provideChromium()
+
+describe.skipIf(chromium.path === undefined)("a registry called from Chromium", () => {
+  let server: Awaited<ReturnType<typeof serve>>
+  let browser: Browser
+  let page: Page
+  const files = new Map([
+    ["/", `<!doctype html><link rel=icon href=data:,><script type=module src=/page.js></script>`],
+  ])
+  const ask = (scenario: string, ...args: unknown[]): Promise<unknown> =>
+    page.evaluate(`scenarios.${scenario}(${args.map((arg) => JSON.stringify(arg)).join(", ")})`)
+  const forget = (): void => {
+    server.seen.started = 0
+    server.seen.ended.length = 0
+  }
+
+  beforeAll(async () => {
+    files.set(
+      "/page.js",
+      (await bundle({ file: new URL("../fixtures/browser/page.ts", import.meta.url) })).text,
+    )
+    files.set(
+      "/worker.js",
+      (await bundle({ file: new URL("../fixtures/browser/worker.ts", import.meta.url) })).text,
+    )
+    server = await serve(files)
+    browser = await launchBrowser(chromium.path as string)
+    page = await browser.open(`http://127.0.0.1:${server.port}/`)
+  }, 120_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    await server?.die()
+  })
+
+  test("answers a call", async () => {
+    expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } })
+  })
+
+  test("tells what is wrong with an input, and which operation was probably meant", async () => {
+    expect(await ask("invalid")).toMatchObject({
+      code: "VALIDATION_ERROR",
+      message: expect.stringContaining("/name must be string"),
+    })
+    expect(await ask("unknown")).toMatchObject({
+      code: "OPERATION_NOT_FOUND",
+      message: expect.stringContaining('Did you mean "demo.greet"?'),
+    })
+  })
+
+  test("passes a declared error on with its code and details", async () => {
+    expect(await ask("error")).toMatchObject({
+      code: "SOLD_OUT",
+      details: { sku: "tea", left: 0 },
+    })
+  })
+
+  test("carries bytes both ways", async () => {
+    expect(await ask("bytes")).toEqual({ isBytes: true, bytes: [255, 254, 1, 0] })
+  })
+
+  test("streams to the end, further than one window", async () => {
+    forget()
+    expect(await ask("stream", 5000)).toEqual({ count: 5000, isInOrder: true })
+    expect(server.seen).toEqual({ started: 1, ended: ["count completed"] })
+  })
+
+  test("stops a stream's handler when the page leaves the loop", async () => {
+    forget()
+    expect(await ask("leave")).toBe(5)
+    await vi.waitFor(() => expect(server.seen).toEqual({ started: 1, ended: ["count stopped"] }))
+  })
+
+  test("stops a call's handler when the page aborts, and when the deadline passes", async () => {
+    forget()
+    expect(await ask("abort")).toMatchObject({ code: "ABORTED" })
+    await vi.waitFor(() => expect(server.seen).toEqual({ started: 1, ended: ["hang stopped"] }))
+    expect(await ask("deadline")).toMatchObject({ code: "TIMEOUT" })
+    await vi.waitFor(() => expect(server.seen.ended).toEqual(["hang stopped", "hang stopped"]))
+  })
+
+  test("fails with UNAVAILABLE what a server that dies owes, and goes on with its successor", async () => {
+    forget()
+    await ask("hold")
+    expect(server.seen.started).toBe(2)
+    const { seen, port } = server
+    await server.die()
+    expect(await ask("held")).toEqual({
+      call: expect.objectContaining({ code: "UNAVAILABLE", mayHaveExecuted: true }),
+      stream: { code: "UNAVAILABLE", isInOrder: true },
+    })
+    await vi.waitFor(() => expect(seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]))
+
+    server = await serve(files, port)
+    await vi.waitFor(
+      async () => expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } }),
+      { timeout: 20_000, interval: 100 },
+    )
+    expect(await ask("stream", 1000)).toEqual({ count: 1000, isInOrder: true })
+    expect(server.seen).toEqual({ started: 1, ended: ["count completed"] })
+  })
+
+  test("works the same with a registry in a Web Worker", async () => {
+    expect(await ask("worker")).toEqual({
+      greeting: { data: { text: "Hello, Ada" } },
+      error: expect.objectContaining({ code: "SOLD_OUT", details: { sku: "tea", left: 0 } }),
+      bytes: [3, 2, 1],
+      items: 1000,
+      aborted: expect.objectContaining({ code: "ABORTED" }),
+      seen: { started: 3, ended: ["count completed", "count stopped", "hang stopped"] },
+      held: expect.objectContaining({ code: "ABORTED" }),
+    })
+  })
+
+  test("a page that goes away ends what it asked for", async () => {
+    forget()
+    await ask("hold")
+    expect(server.seen.started).toBe(2)
+    await page.evaluate("location.href = 'about:blank'")
+    await vi.waitFor(() =>
+      expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
+    )
+  })
+
+  test("nothing in the page went uncaught", () => {
+    const own = page.faults.filter((fault) => !fault.includes("ERR_CONNECTION_REFUSED"))
+    expect(own).toEqual([])
+  })
+})
