@@ -55,6 +55,7 @@ const TABLE: Record<Layer, Row> = {
       "src/envelope-schemas.ts",
       "src/call-events.ts",
       "src/call-codec.ts",
+      "src/is-call-event.ts",
       "src/internal/",
     ],
     uses: VOCABULARY,

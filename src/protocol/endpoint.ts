@@ -1,4 +1,3 @@
-import { isCallEvent } from "../call-events.ts"
 import type {
   CallAbortedEvent,
   CallCompletedEvent,
@@ -10,6 +9,7 @@ import type {
 } from "../call-events.ts"
 import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
+import { isCallEvent } from "../is-call-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"

@@ -2,6 +2,7 @@ import type { CallRequestedEvent } from "../call-events.ts"
 import { optionsFault } from "../engine/options.ts"
 import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
+import { OPERATION_ID_LENGTH } from "../is-call-event.ts"
 import { typeName } from "../schema/describe.ts"
 import type { CallOptions } from "../types.ts"
 
@@ -17,14 +18,12 @@ export interface PendingOptions extends Pick<
   readonly traceparent?: string | undefined
 }
 
-const LONGEST_ID = 512
-
 /** What is wrong with an id or with options; `undefined` when nothing is. */
 export function requestFault(
   id: unknown,
   options: PendingOptions | undefined,
 ): CallError | undefined {
-  if (typeof id !== "string" || id === "" || id.length > LONGEST_ID) {
+  if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) {
     const got = typeof id === "string" ? `one of ${id.length} characters` : typeName(id)
     return refusal(
       "OPERATION_NOT_FOUND",

@@ -1,7 +1,7 @@
 import type { CallRequestedEvent } from "../call-events.ts"
-import { isCallEvent } from "../call-events.ts"
 import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
+import { isCallEvent } from "../is-call-event.ts"
 import type { AnyRegistry } from "../registry.ts"
 import type { Identity, OperationSpec } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"

@@ -109,7 +109,11 @@ class Attempt {
   // Stays with a socket that is given up: one of `ws` has its error to tell, and nobody else listens.
   readonly #onError = (event: unknown): void => {
     const { error } = event as Partial<ErrorEvent>
-    this.#fail({ reason: reasonFor(error), ...(error === undefined ? {} : { cause: error }) })
+    this.#fail({
+      reason: reasonFor(error),
+      status: statusOf(error),
+      ...(error === undefined ? {} : { cause: error }),
+    })
   }
 
   #fail(failure: ConnectFailure): void {
