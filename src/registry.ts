@@ -5,6 +5,7 @@ import { Catalog } from "./engine/catalog.ts"
 import type { RegistryChange, SearchOptions, SearchResult } from "./engine/catalog.ts"
 import { createEnv } from "./engine/env-proxy.ts"
 import { Kernel } from "./engine/kernel.ts"
+import type { CallSink } from "./engine/sink.ts"
 import type { AnyHandler } from "./engine/record.ts"
 import { notRegistered } from "./engine/refusals.ts"
 import { kernelOptions } from "./engine/registry-options.ts"
@@ -257,6 +258,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  /** @internal `execute` for a caller that is told of the outcome. */
+  executeInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
+    this.#kernel.callInto(id, input, sink)
   }
 
   /** @internal The refusal of an id that does not exist for a caller on a wire. */

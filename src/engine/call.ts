@@ -6,8 +6,10 @@ import type { CallOptions, Identity } from "../types.ts"
 import { mintRequestId } from "./ids.ts"
 import type { Kernel } from "./kernel.ts"
 import type { OperationRecord } from "./record.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
 import { endedEarly } from "./refusals.ts"
 import type { EndReason } from "./refusals.ts"
+import { CallSink } from "./sink.ts"
 
 /**
  * One running call or stream: who asked, until when, and what must stop with it.
@@ -134,6 +136,12 @@ export class Call implements DeadlineEntry {
     const outcome = new Promise(capture)
     this.resolve = capturedResolve
     this.reject = capturedReject
+    this.tell(promise)
+    return outcome as Promise<never>
+  }
+
+  /** The same without a promise: who hears of it is known already. */
+  tell(promise: Promise<unknown>): void {
     this.watch()
     promise.then(
       (result) => {
@@ -143,7 +151,6 @@ export class Call implements DeadlineEntry {
         if (this.ended === undefined) this.finishWith(thrown)
       },
     )
-    return outcome as Promise<never>
   }
 
   /** Waits for something that comes before the handler; the call may end meanwhile. */
@@ -213,7 +220,7 @@ export class Call implements DeadlineEntry {
     if (this.ended !== undefined || this.isOver) return
     this.ended = endedEarly(this, reason, message, true, cause)
     this.unwatch()
-    this.reject?.(this.ended)
+    this.refuseWith(this.ended)
     this.stopWork(reason, message)
   }
 
@@ -247,12 +254,18 @@ export class Call implements DeadlineEntry {
       return
     }
     this.unwatch()
-    this.resolve?.(envelope)
+    if (this.resolve !== undefined) this.resolve(envelope)
+    else if (this.options instanceof CallSink) this.options.succeed(envelope as ResponseEnvelope)
   }
 
   private finishWith(thrown: unknown): void {
     this.unwatch()
-    this.reject?.(this.fail(thrown))
+    this.refuseWith(this.fail(thrown))
+  }
+
+  private refuseWith(error: CallError): void {
+    if (this.reject !== undefined) this.reject(error)
+    else if (this.options instanceof CallSink) this.options.fail(error)
   }
 
   private adopt(child: Call): void {

@@ -14,6 +14,7 @@ import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
 import { admitInput, isStillChecked } from "./input.ts"
+import type { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { Stream } from "./stream.ts"
 
@@ -68,17 +69,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     trusted: boolean,
   ): Promise<ResponseEnvelope> {
     try {
-      const record = this.store.get(id)
-      if (record === undefined || record.handler === undefined) {
-        throw notFound(this.store, id, parent?.identity ?? options?.identity)
-      }
-      if (record.isStream) throw wrongKind(record, "execute", "subscribe")
-      let from = parent
-      if (options !== undefined && parent === undefined) {
-        from = this.#parentOf(options)
-        if (from !== undefined) options = undefined
-      }
-      const call = new Call(this, record, from, options)
+      const call = this.#open(id, options, parent)
       this.admit(call, input, trusted)
       const prepared = admitInput(call, input)
       if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
@@ -86,6 +77,35 @@ export class Kernel implements PipelineHost, EnvDirectory {
     } catch (thrown) {
       return Promise.reject(asRefusal(thrown))
     }
+  }
+
+  /** Runs a query or mutation for a caller that is told of the outcome, once. */
+  callInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
+    let call: Call
+    let prepared: unknown
+    try {
+      call = this.#open(id, sink, undefined)
+      this.admit(call, input, false)
+      prepared = admitInput(call, input)
+      this.begin(call)
+    } catch (thrown) {
+      sink.fail(asRefusal(thrown))
+      return
+    }
+    if (isStillChecked(call, prepared)) {
+      call.tell(this.#whenChecked(call, prepared))
+      return
+    }
+    let result: unknown
+    try {
+      result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
+      if (!isThenable(result)) result = this.process(call.record, result)
+    } catch (thrown) {
+      sink.fail(call.fail(thrown))
+      return
+    }
+    if (isThenable(result)) call.tell(result instanceof Promise ? result : Promise.resolve(result))
+    else sink.succeed(result as ResponseEnvelope)
   }
 
   /** A call on behalf of a context that is not the callee's own: what `buildEnv` makes. */
@@ -239,12 +259,29 @@ export class Kernel implements PipelineHost, EnvDirectory {
   /** As `#run`, where the input is still being checked: the call lasts from now on, not from then. */
   #runLater(call: Call, prepared: Promise<unknown>): Promise<ResponseEnvelope> {
     this.begin(call)
-    const result = prepared.then((input) =>
+    return call.wait(this.#whenChecked(call, prepared))
+  }
+
+  #whenChecked(call: Call, prepared: Promise<unknown>): Promise<unknown> {
+    return prepared.then((input) =>
       call.ended === undefined
         ? (call.record.handler as AnyHandler)(input, new CallContext(call))
         : undefined,
     )
-    return call.wait(result)
+  }
+
+  /** The call of a query or mutation that there is. */
+  #open(id: string, options: CallOptions | undefined, parent: Call | undefined): Call {
+    const record = this.store.get(id)
+    if (record === undefined || record.handler === undefined) {
+      throw notFound(this.store, id, parent?.identity ?? options?.identity)
+    }
+    if (record.isStream) throw wrongKind(record, "execute", "subscribe")
+    if (options === undefined || parent !== undefined) {
+      return new Call(this, record, parent, options)
+    }
+    const from = this.#parentOf(options)
+    return new Call(this, record, from, from === undefined ? options : undefined)
   }
 
   #admitNested(call: Call, parent: Call): void {

@@ -1,9 +1,9 @@
 import type { CallRequestedEvent } from "../call-events.ts"
 import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
-import { CancelToken } from "../internal/signals.ts"
+import { CallSink } from "../engine/sink.ts"
 import { mapError } from "../map-error.ts"
-import type { AnyRegistry } from "../registry.ts"
+import type { AnyRegistry, OperationRegistry } from "../registry.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions, Identity, ProgressUpdate } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"
@@ -21,7 +21,7 @@ export interface ServedHost {
  * A request that is being worked on. It is also what the registry is told about the call: who asks, until
  * when, and what ends it.
  */
-export class ServedRequest extends CancelToken implements CallOptions, Served {
+export class ServedRequest extends CallSink implements CallOptions, Served {
   readonly event: CallRequestedEvent
   readonly host: ServedHost
   identity: Identity | undefined = undefined
@@ -83,8 +83,13 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
 
   /** Runs a query or a mutation and answers with its result. */
   runCall(registry: AnyRegistry): void {
+    const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
+    if (own.executeInto !== undefined) {
+      own.executeInto(this.operationId, this.event.input, this)
+      return
+    }
     registry.execute(this.operationId, this.event.input, this).then(
-      (envelope) => this.#answer(envelope),
+      (envelope) => this.succeed(envelope),
       (thrown: unknown) => this.fail(thrown),
     )
   }
@@ -133,12 +138,12 @@ export class ServedRequest extends CancelToken implements CallOptions, Served {
     this.host.endpoint.tell(errorEvent(this.requestId, error))
   }
 
-  #answer(output: ResponseEnvelope): void {
+  succeed(output: ResponseEnvelope): void {
     if (this.isOver) return
     const { link } = this.host.endpoint
     const room = link.ready?.()
     if (room !== undefined) {
-      void room.then(() => this.#answer(output))
+      void room.then(() => this.succeed(output))
       return
     }
     try {

@@ -1,0 +1,13 @@
+import { CancelToken } from "../internal/signals.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+
+/**
+ * A caller that is told what became of its call, instead of waiting for a promise.
+ *
+ * It is what the call was given as options too. For the call protocol: promises of its own would be a large
+ * part of what a small call costs.
+ */
+export abstract class CallSink extends CancelToken {
+  abstract succeed(envelope: ResponseEnvelope): void
+  abstract fail(thrown: unknown): void
+}
