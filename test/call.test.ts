@@ -891,6 +891,21 @@ describe("serveCalls", () => {
     expect(link.sent.at(-1)).toMatchObject({ type: "call.error", requestId: "9" })
   })
 
+  test("what waits for a place is not started for a caller that is gone", async () => {
+    for (const end of ["lost", "close", "server"] as const) {
+      const { link, map } = handDriven()
+      const handler = vi.fn(() => new Promise(() => undefined))
+      const registry = quietRegistry([operation("demo.who", { handler })])
+      const server = serveCalls({ registry, callMap: map, maxInFlight: 1 })
+      for (const id of ["1", "2", "3"]) link.receiver.event(request(id, {}))
+      if (end === "lost") link.receiver.lost(new CallError("UNAVAILABLE", "dead"))
+      else await (end === "close" ? map : server).close()
+
+      expect(handler).toHaveBeenCalledTimes(1)
+      expect(server.inFlight).toBe(0)
+    }
+  })
+
   test("closing a map ends what it serves, and says so", async () => {
     const target = new EventTarget()
     const hang = operation("demo.who", { handler: () => new Promise(() => undefined) })

@@ -1,3 +1,4 @@
+// One idea: a running call, from what it is told to who hears of its end. Its fields are in one flat object.
 import type { CallError } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { CancelToken, heedSignal, ignoreSignal } from "../internal/signals.ts"

@@ -8,12 +8,27 @@ export function splitId(
 }
 
 // Random per process, so that ids of several processes do not meet on a wire.
-const PREFIX = randomPrefix()
+const PREFIX = `${randomPrefix()}-`
 let counter = 0
 
 /** A request id that no other call has: cheaper than a UUID, and as unique. */
 export function mintRequestId(): string {
-  return `${PREFIX}-${(++counter).toString(36)}`
+  return requestId(mintNumber())
+}
+
+/** A number that no other request of this process has. */
+export function mintNumber(): number {
+  return ++counter
+}
+
+/** The id of the request with this number. */
+export function requestId(number: number): string {
+  return PREFIX + number.toString(36)
+}
+
+/** The number of a request whose id was minted here; anything for other ids. */
+export function requestNumber(id: string): number {
+  return Number.parseInt(id.slice(PREFIX.length), 36)
 }
 
 function randomPrefix(): string {

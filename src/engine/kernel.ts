@@ -1,3 +1,4 @@
+// One idea: the invocation path. Everything that leads to a handler is in this one file, to be read in one go.
 import { allows, denial } from "../access.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import type { Clock } from "../platform.ts"

@@ -16,10 +16,16 @@ import type { Clock } from "../platform.ts"
 import { reasonOf } from "../schema/describe.ts"
 import type { Transport } from "../transport/types.ts"
 import type { Deliverer } from "./links.ts"
+import { PendingTable } from "./pending-table.ts"
 
 /** A call or a stream that this side waits for. */
 export interface Pending {
+  /** The number that its request's id was made of. */
+  readonly number: number
+  readonly requestId: string
   readonly operationId: string
+  /** Who works on it, when that is this very side. */
+  served: Served | undefined
   responded(event: CallRespondedEvent): void
   completed(event: CallCompletedEvent): void
   failed(event: CallErrorEvent): void
@@ -65,14 +71,18 @@ export class Endpoint implements Deliverer {
   readonly settings: EndpointSettings
   readonly link: Transport
   readonly deadlines: Deadlines
-  readonly pending: Map<string, Pending> = new Map()
+  readonly pending: PendingTable = new PendingTable()
   readonly served: Map<string, Served> = new Map()
   /** Told when the peer is gone, and when it is back. */
   readonly watchers: Set<(state: "lost" | "restored") => void> = new Set()
   server: RequestHandler | undefined
+  /** The request that is being sent: a side that is its own peer finds it here. */
+  sending: Pending | undefined
   /** Events that arrived and were none. */
   dropped = 0
   isClosed = false
+  /** The peer is gone: what it wanted is being stopped, and nothing of it is started. */
+  isEnding = false
 
   constructor(link: Transport, settings: EndpointSettings) {
     this.link = link
@@ -132,7 +142,7 @@ export class Endpoint implements Deliverer {
         return
       case "call.aborted": {
         const pending = this.pending.get(requestId)
-        if (pending === undefined) this.served.get(requestId)?.abort(event.reason ?? LEFT)
+        if (pending === undefined) this.served.get(requestId)?.abort(event.reason ?? CALLER_LEFT)
         else pending.abortedByPeer(event)
       }
     }
@@ -145,9 +155,11 @@ export class Endpoint implements Deliverer {
   }
 
   lost(error: CallError): void {
+    this.isEnding = true
     for (const served of [...this.served.values()]) served.abort("The caller was lost.")
-    for (const [requestId, pending] of [...this.pending]) {
-      const { operationId } = pending
+    this.isEnding = false
+    for (const pending of this.pending.all()) {
+      const { operationId, requestId } = pending
       pending.fail(
         refusal(error.code, `"${operationId}" got no answer: ${error.message}`, {
           operationId,
@@ -179,7 +191,7 @@ export class Endpoint implements Deliverer {
     if (this.isClosed) return
     this.isClosed = true
     // First what this side waits for: where it is its own peer, that also ends the work.
-    for (const pending of [...this.pending.values()]) pending.abort(CLOSED)
+    for (const pending of this.pending.all()) pending.abort(CLOSED)
     this.server?.close()
     for (const [requestId, served] of [...this.served]) {
       served.abort(CLOSED)
@@ -213,7 +225,8 @@ export class Endpoint implements Deliverer {
 }
 
 const CLOSED = "The call protocol was closed."
-const LEFT = "The caller left."
+/** Why a handler stops whose caller gave no reason. */
+export const CALLER_LEFT = "The caller left."
 
 /** The event for an error; masked, as everything that leaves. */
 export function errorEvent(requestId: string, error: CallError): CallErrorEvent {

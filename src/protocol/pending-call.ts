@@ -16,8 +16,13 @@ export class PendingCall extends PendingRequest {
       this.leave(this.error("INVALID_OPERATION_TYPE", why), "A single response was expected.")
       return
     }
+    this.arrive(event.output)
+  }
+
+  /** Takes the result, from a handler on this very side too. */
+  arrive(output: ResponseEnvelope): void {
     this.finish()
-    this.resolve?.(event.output)
+    this.resolve?.(output)
   }
 
   completed(_event: CallCompletedEvent): void {

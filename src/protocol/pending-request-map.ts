@@ -1,7 +1,6 @@
 import { isCallError } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { refusal } from "../errors.ts"
-import { mintRequestId } from "../engine/ids.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import { systemClock } from "../internal/clock.ts"
 import { consoleLogger } from "../logger.ts"
@@ -71,7 +70,7 @@ export class PendingRequestMap {
   subscribe(operationId: string, input?: unknown, options?: PendingOptions): PendingSubscription {
     const fault = faultOf(operationId, options)
     const settled = fault === undefined ? options : undefined
-    const stream = new PendingStream(this.#endpoint, mintRequestId(), operationId, input, settled)
+    const stream = new PendingStream(this.#endpoint, operationId, input, settled)
     if (fault !== undefined) stream.fail(fault)
     return stream
   }
@@ -164,8 +163,7 @@ export function startCall(
   options: PendingOptions | undefined,
   failed?: (error: CallError) => void,
 ): PendingResponse {
-  const requestId = mintRequestId()
-  const call = new PendingCall(endpoint, requestId, operationId, options)
+  const call = new PendingCall(endpoint, operationId, options)
   const promise = new Promise(capture) as Promise<ResponseEnvelope> & {
     requestId: string
     abort: (reason?: string) => void
@@ -173,7 +171,7 @@ export function startCall(
   call.resolve = capturedResolve
   call.reject = capturedReject
   call.failing = failed
-  promise.requestId = requestId
+  promise.requestId = call.requestId
   promise.abort = (reason) => call.abort(reason)
   const fault = faultOf(operationId, options)
   if (fault === undefined) call.begin(input, options?.deadline)

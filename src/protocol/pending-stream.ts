@@ -44,12 +44,11 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
 
   constructor(
     endpoint: Endpoint,
-    requestId: string,
     operationId: string,
     input: unknown,
     options: PendingOptions | undefined,
   ) {
-    super(endpoint, requestId, operationId, options)
+    super(endpoint, operationId, options)
     this.#input = input
     this.#window = options?.window ?? endpoint.settings.window
     this.#granted = this.#window
@@ -160,7 +159,8 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
     this.#granted += this.#taken
     this.#taken = 0
     const credit = this.#granted
-    this.endpoint.tell({ type: "call.credit", requestId: this.requestId, credit })
+    if (this.served !== undefined) this.served.credit(credit)
+    else this.endpoint.tell({ type: "call.credit", requestId: this.requestId, credit })
   }
 
   #lose(what: string): void {

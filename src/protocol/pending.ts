@@ -1,17 +1,26 @@
-import type { CallAbortedEvent, CallErrorEvent, CallProgressEvent } from "../call-events.ts"
+import type {
+  CallAbortedEvent,
+  CallCompletedEvent,
+  CallErrorEvent,
+  CallProgressEvent,
+  CallRespondedEvent,
+} from "../call-events.ts"
+import { mintNumber, requestId } from "../engine/ids.ts"
 import { refusal } from "../errors.ts"
 import type { CallError, CallErrorOptions } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
-import { sendFailure } from "./endpoint.ts"
-import type { Endpoint } from "./endpoint.ts"
+import { CALLER_LEFT, sendFailure } from "./endpoint.ts"
+import type { Endpoint, Pending, Served } from "./endpoint.ts"
 import { requestEvent } from "./pending-options.ts"
 import type { PendingOptions } from "./pending-options.ts"
 
 /** What calls and streams that wait have in common: a beginning, and one end out of many. */
-export abstract class PendingRequest implements DeadlineEntry {
+export abstract class PendingRequest implements DeadlineEntry, Pending {
+  readonly number: number = mintNumber()
   readonly requestId: string
   readonly operationId: string
+  served: Served | undefined = undefined
   /** Nothing concerns it any more. */
   isOver = false
   readonly endpoint: Endpoint
@@ -19,25 +28,23 @@ export abstract class PendingRequest implements DeadlineEntry {
   /** Epoch milliseconds; `undefined` until it is asked for, when only a timeout is known. */
   #deadline: number | undefined = undefined
   #timeout = Number.POSITIVE_INFINITY
+  #isSent = false
 
   // Links of the deadline list; `Deadlines` keeps them.
   bucket: DeadlineEntry["bucket"] = undefined
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
-  constructor(
-    endpoint: Endpoint,
-    requestId: string,
-    operationId: string,
-    options: PendingOptions | undefined,
-  ) {
+  constructor(endpoint: Endpoint, operationId: string, options: PendingOptions | undefined) {
     this.endpoint = endpoint
-    this.requestId = requestId
+    this.requestId = requestId(this.number)
     this.operationId = operationId
     this.options = options
   }
 
   abstract readonly kind: "call" | "stream"
+  abstract responded(event: CallRespondedEvent): void
+  abstract completed(event: CallCompletedEvent): void
   /** Tells whoever waits that there will be no more. */
   protected abstract settle(error: CallError): void
 
@@ -59,20 +66,22 @@ export abstract class PendingRequest implements DeadlineEntry {
       this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
       return
     }
-    endpoint.pending.set(this.requestId, this as never)
+    endpoint.pending.add(this)
+    this.#isSent = true
     if (this.#timeout === Number.POSITIVE_INFINITY) this.#deadline = this.#timeout
     else if (this.#deadline === undefined) endpoint.deadlines.addUndated(this)
     else endpoint.deadlines.add(this)
     if (signal !== undefined) heedSignal(signal, this)
-    const { requestId, operationId } = this
     const told = endpoint.link.isLocal === true ? deadline : undefined
     const left = told === undefined ? this.#timeoutToTell(deadline) : undefined
     const event = requestEvent(this, input, told, left, options)
+    endpoint.sending = this
     try {
       endpoint.link.send(window === undefined ? event : { ...event, window })
     } catch (thrown) {
-      this.fail(sendFailure(thrown, operationId, requestId))
+      this.fail(sendFailure(thrown, this.operationId, this.requestId))
     }
+    endpoint.sending = undefined
   }
 
   due(now: number = this.endpoint.settings.clock.now()): number {
@@ -126,20 +135,16 @@ export abstract class PendingRequest implements DeadlineEntry {
   abort(reason?: string): void {
     if (this.isOver) return
     const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
-    this.leave(this.error("ABORTED", why, this.#wasSent ? {} : NOT_SENT), reason)
-  }
-
-  get #wasSent(): boolean {
-    return this.endpoint.pending.get(this.requestId) === (this as never)
+    this.leave(this.error("ABORTED", why, this.#isSent ? {} : NOT_SENT), reason)
   }
 
   /** Ends it here, and tells the peer to stop. */
   protected leave(error: CallError, reason: string | undefined): void {
     if (this.isOver) return
-    const { endpoint, requestId } = this
-    const wasSent = this.#wasSent
+    const { endpoint, requestId, served } = this
     this.fail(error)
-    if (!wasSent) return
+    if (served !== undefined) served.abort(reason ?? CALLER_LEFT)
+    if (served !== undefined || !this.#isSent) return
     endpoint.tell(
       reason === undefined
         ? { type: "call.aborted", requestId }
@@ -174,8 +179,8 @@ export abstract class PendingRequest implements DeadlineEntry {
   /** Takes it out of everything that would end it. */
   protected finish(): void {
     this.isOver = true
-    const { endpoint, requestId, options } = this
-    endpoint.pending.delete(requestId)
+    const { endpoint, options } = this
+    if (this.#isSent) endpoint.pending.remove(this)
     if (this.bucket !== undefined) endpoint.deadlines.remove(this)
     if (options?.signal !== undefined) ignoreSignal(options.signal, this)
   }

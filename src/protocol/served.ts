@@ -7,7 +7,8 @@ import type { AnyRegistry, OperationRegistry } from "../registry.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions, Identity, ProgressUpdate } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"
-import type { Endpoint, Served } from "./endpoint.ts"
+import type { Endpoint, Pending, Served } from "./endpoint.ts"
+import { PendingCall } from "./pending-call.ts"
 import { EndpointTimer } from "./timer.ts"
 
 /** What a served request tells the server it belongs to. */
@@ -28,6 +29,8 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
   /** Where it counts among the server's limits. */
   place: "none" | "queue" | "calls" | "streams" = "none"
   isOver = false
+  /** Who waits for it, when that is this very side: then nothing has to be sent. */
+  pending: Pending | undefined = undefined
   readonly whenOver: (() => void) | undefined
   /** The number of the last item that may be sent, and of the last that was. */
   #credit: number
@@ -140,6 +143,12 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
 
   succeed(output: ResponseEnvelope): void {
     if (this.isOver) return
+    if (this.pending instanceof PendingCall) {
+      const { pending } = this
+      this.#finish()
+      pending.arrive(output)
+      return
+    }
     const { link } = this.host.endpoint
     const room = link.ready?.()
     if (room !== undefined) {
@@ -158,7 +167,8 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
   #finish(): void {
     this.isOver = true
     const { endpoint } = this.host
-    endpoint.served.delete(this.requestId)
+    if (this.pending === undefined) endpoint.served.delete(this.requestId)
+    else this.pending.served = undefined
     this.host.over(this)
     this.#wake?.()
     this.whenOver?.()

@@ -85,7 +85,11 @@ export class RequestServer implements RequestHandler, ServedHost {
       return
     }
     const request = new ServedRequest(this, event, whenOver)
-    served.set(requestId, request)
+    const pending = this.#isLoopback ? this.endpoint.sending : undefined
+    if (pending?.requestId === requestId) {
+      request.pending = pending
+      pending.served = request
+    } else served.set(requestId, request)
     if (this.#resolveIdentity === undefined) {
       const { link, isTrusted } = this.endpoint
       request.identity = (isTrusted ? event.identity : undefined) ?? link.identity
@@ -104,7 +108,8 @@ export class RequestServer implements RequestHandler, ServedHost {
     else if (place === "calls") {
       this.#calls--
       const [next] = this.#queue
-      if (next === undefined) return
+      if (next === undefined || this.#isClosed) return
+      if (this.endpoint.isEnding || this.endpoint.isClosed) return
       this.#queue.delete(next)
       this.#run(next)
     }
@@ -113,7 +118,8 @@ export class RequestServer implements RequestHandler, ServedHost {
   /** Refuses what comes, and ends what runs. */
   close(): void {
     this.#isClosed = true
-    for (const request of [...this.endpoint.served.values()]) {
+    const { served, pending } = this.endpoint
+    for (const request of [...served.values(), ...pending.all().map((entry) => entry.served)]) {
       if (!(request instanceof ServedRequest) || request.host !== this) continue
       const { requestId, operationId } = request
       request.abort("The server was closed.")
