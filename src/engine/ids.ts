@@ -13,7 +13,7 @@ let counter = 0
 
 /** A request id that no other call has: cheaper than a UUID, and as unique. */
 export function mintRequestId(): string {
-  return requestId(mintNumber())
+  return requestIdOf(mintNumber())
 }
 
 /** A number that no other request of this process has. */
@@ -22,7 +22,7 @@ export function mintNumber(): number {
 }
 
 /** The id of the request with this number. */
-export function requestId(number: number): string {
+export function requestIdOf(number: number): string {
   return PREFIX + number.toString(36)
 }
 

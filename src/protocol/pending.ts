@@ -5,7 +5,7 @@ import type {
   CallProgressEvent,
   CallRespondedEvent,
 } from "../call-events.ts"
-import { mintNumber, requestId } from "../engine/ids.ts"
+import { mintNumber, requestIdOf } from "../engine/ids.ts"
 import { refusal } from "../errors.ts"
 import type { CallError, CallErrorOptions } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
@@ -37,7 +37,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   constructor(endpoint: Endpoint, operationId: string, options: PendingOptions | undefined) {
     this.endpoint = endpoint
-    this.requestId = requestId(this.number)
+    this.requestId = requestIdOf(this.number)
     this.operationId = operationId
     this.options = options
   }

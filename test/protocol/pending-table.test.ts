@@ -1,11 +1,11 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { mintNumber, mintRequestId, requestId, requestNumber } from "../../src/engine/ids.ts"
+import { mintNumber, mintRequestId, requestIdOf, requestNumber } from "../../src/engine/ids.ts"
 import type { Pending } from "../../src/protocol/endpoint.ts"
 import { PendingTable } from "../../src/protocol/pending-table.ts"
 
 function entry(number: number): Pending {
-  return { number, requestId: requestId(number) } as Pending
+  return { number, requestId: requestIdOf(number) } as Pending
 }
 
 describe("PendingTable", () => {
@@ -35,7 +35,7 @@ describe("PendingTable", () => {
           expect(table.size).toBe(plain.size)
         }
         for (const { number } of moves) {
-          expect(table.get(requestId(number))).toBe(plain.get(number))
+          expect(table.get(requestIdOf(number))).toBe(plain.get(number))
         }
         expect(new Set(table.all())).toEqual(new Set(plain.values()))
       }),
@@ -57,6 +57,6 @@ describe("PendingTable", () => {
     const ids = Array.from({ length: 100 }, () => mintRequestId())
 
     expect(new Set(ids).size).toBe(100)
-    expect(ids.map((id) => requestId(requestNumber(id)))).toEqual(ids)
+    expect(ids.map((id) => requestIdOf(requestNumber(id)))).toEqual(ids)
   })
 })
