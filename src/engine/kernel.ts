@@ -80,7 +80,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     }
   }
 
-  /** Runs a query or mutation for a caller that is told of the outcome, once. */
+  /** Runs a query or mutation for a caller that is told of the outcome, once, and never before this returns. */
   callInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
     let call: Call
     let prepared: unknown
@@ -90,7 +90,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
       prepared = admitInput(call, input)
       this.begin(call)
     } catch (thrown) {
-      sink.fail(asRefusal(thrown))
+      const refused = asRefusal(thrown)
+      queueMicrotask(() => sink.fail(refused))
       return
     }
     if (isStillChecked(call, prepared)) {
@@ -102,11 +103,11 @@ export class Kernel implements PipelineHost, EnvDirectory {
       result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
       if (!isThenable(result)) result = this.process(call.record, result)
     } catch (thrown) {
-      sink.fail(call.fail(thrown))
+      queueMicrotask(() => sink.fail(call.fail(thrown)))
       return
     }
     if (isThenable(result)) call.tell(result instanceof Promise ? result : Promise.resolve(result))
-    else sink.succeed(result as ResponseEnvelope)
+    else queueMicrotask(() => sink.succeed(result as ResponseEnvelope))
   }
 
   /** A call on behalf of a context that is not the callee's own: what `buildEnv` makes. */
