@@ -31,7 +31,7 @@ export function protocol(library: Library): ProtocolRows {
   const overTarget = new PendingRequestMap(target)
   const servers = [
     serveCalls({ registry, callMap: loopback }),
-    serveCalls({ registry, link: target }),
+    serveCalls({ registry, transport: target }),
   ]
   const execute = (input: QuoteInput): Promise<unknown> => registry.execute("shop.quote", input)
   const call = (input: QuoteInput): Promise<unknown> => loopback.call("shop.quote", input)

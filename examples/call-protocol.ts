@@ -47,7 +47,7 @@ const ticks = defineOperation({
 const registry = createRegistry([create, ticks])
 const [here, there] = createMemoryTransports()
 
-const server = serveCalls({ registry, link: there })
+const server = serveCalls({ registry, transport: there })
 const client = createClient<typeof registry>(here)
 
 const { data, meta } = await client.task.create({ title: "Buy milk" })
@@ -101,7 +101,7 @@ for (const type of ["call.requested", "call.responded", "call.credit", "call.abo
   })
 }
 
-const listening = serveCalls({ registry, link: target })
+const listening = serveCalls({ registry, transport: target })
 const caller = new PendingRequestMap(target)
 for await (const item of caller.subscribe("clock.ticks", { every: 1 }, { window: 2 })) {
   console.log("  item", item.data)
@@ -129,7 +129,7 @@ const sessions = new Map<string, Identity>([["s-1", { id: "ada", scopes: ["sessi
 const [browser, host] = createMemoryTransports()
 const guarded = serveCalls({
   registry: whoami,
-  link: host,
+  transport: host,
   resolveIdentity: ({ metadata }) => {
     const found = sessions.get(String(metadata?.["session"]))
     if (found === undefined) throw new Error("no such session")

@@ -37,7 +37,7 @@ const sales = defineOperation({
 // The shop, somewhere else.
 const shop = createRegistry([stock, sales])
 const [near, far] = createMemoryTransports()
-const server = serveCalls({ registry: shop, link: far })
+const server = serveCalls({ registry: shop, transport: far })
 
 // Here.
 const gateway = new OperationRegistry()

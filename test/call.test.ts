@@ -913,7 +913,7 @@ describe("serveCalls", () => {
     const handle = buildCallHandler({ registry: quietRegistry([hang]), callMap })
     target.addEventListener("call.requested", (event) => void handle(event))
     const other = new EventTarget()
-    const server = serveCalls({ registry: quietRegistry([hang]), link: other })
+    const server = serveCalls({ registry: quietRegistry([hang]), transport: other })
     const outcomes = [target, other].map((link) =>
       rejection(new PendingRequestMap(link).call("demo.who")),
     )

@@ -13,7 +13,7 @@ const registry = createRegistry([greet, count], { logger: silentLogger })
 
 function connected(): ReturnType<typeof createClient<typeof registry>> {
   const [near, far] = createMemoryTransports()
-  serveCalls({ registry, link: far })
+  serveCalls({ registry, transport: far })
   return createClient<typeof registry>(near)
 }
 
@@ -50,7 +50,7 @@ describe("createClient", () => {
   test("a call that nobody awaits is made all the same", async () => {
     const handler = vi.fn(() => "done")
     const [near, far] = createMemoryTransports()
-    serveCalls({ registry: quietRegistry([operation("door.open", { handler })]), link: far })
+    serveCalls({ registry: quietRegistry([operation("door.open", { handler })]), transport: far })
     const client = createClient(near)
     void client["door"]?.["open"]?.({})
     await new Promise(setImmediate)
@@ -100,7 +100,7 @@ describe("createClient", () => {
     const [near, far] = createMemoryTransports()
     const names = ["constructor", "toString", "__proto__"]
     const own = quietRegistry(names.map((name) => operation(`x.${name}`, { handler: () => name })))
-    serveCalls({ registry: own, link: far })
+    serveCalls({ registry: own, transport: far })
     const client = createClient(near)
     const results: unknown[] = []
     for (const name of names) results.push((await client["x"]?.[name]?.())?.data)
@@ -110,7 +110,7 @@ describe("createClient", () => {
 
   test("two users of one transport share it", async () => {
     const [near, far] = createMemoryTransports()
-    serveCalls({ registry, link: far })
+    serveCalls({ registry, transport: far })
     const one = createClient<typeof registry>(near)
     const two = createClient<typeof registry>(near)
 

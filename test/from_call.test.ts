@@ -18,7 +18,7 @@ function served(
 ): { near: Transport; registry: OperationRegistry } {
   const [near, far] = createMemoryTransports()
   const registry = quietRegistry(operations)
-  serveCalls({ registry, link: far, ...(identity && { resolveIdentity: () => identity }) })
+  serveCalls({ registry, transport: far, ...(identity && { resolveIdentity: () => identity }) })
   return { near, registry }
 }
 
@@ -242,7 +242,7 @@ class Switchable implements Transport {
 
   connect(registry: OperationRegistry): void {
     const [near, far] = createMemoryTransports()
-    serveCalls({ registry, link: far })
+    serveCalls({ registry, transport: far })
     near.open({ ...inert, event: (event) => this.receiver.event(event) })
     this.#far = near
   }

@@ -35,11 +35,11 @@ export function buildCallHandler(options: CallHandlerOptions): CallHandler {
     })
 }
 
-/** What `serveCalls` takes: a map, or the link to make one for. */
+/** What `serveCalls` takes: a map, or the transport to make one for. */
 export interface ServeCallsOptions extends ServeLimits {
   readonly registry: AnyRegistry
   readonly callMap?: PendingRequestMap | undefined
-  readonly link?: CallLink | undefined
+  readonly transport?: CallLink | undefined
   readonly resolveIdentity?: ResolveIdentity | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
@@ -56,13 +56,13 @@ export interface CallServer extends AsyncDisposable {
 
 /** Answers the calls that arrive over a link, until it is closed. */
 export function serveCalls(options: ServeCallsOptions): CallServer {
-  const { callMap: given, link, logger, clock } = options
-  if (given === undefined && link === undefined) {
+  const { callMap: given, transport, logger, clock } = options
+  if (given === undefined && transport === undefined) {
     throw new TypeError(
-      "serveCalls(options): give either callMap or link, the way by which calls arrive; got neither.",
+      "serveCalls(options): give either callMap or transport, the way by which calls arrive; got neither.",
     )
   }
-  const callMap = given ?? callMapOver(link as CallLink, { logger, clock })
+  const callMap = given ?? callMapOver(transport as CallLink, { logger, clock })
   const endpoint = endpointOf(callMap)
   if (endpoint.server !== undefined) {
     throw new TypeError(
@@ -74,7 +74,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   const close = async (): Promise<void> => {
     server.close()
     if (endpoint.server === server) endpoint.server = undefined
-    if (given === undefined && !(link instanceof PendingRequestMap)) await callMap.close()
+    if (given === undefined && !(transport instanceof PendingRequestMap)) await callMap.close()
   }
   return {
     callMap,

@@ -218,7 +218,7 @@ class Served implements ServedWebSocket {
     })
     calls = serveCalls({
       registry,
-      link: transport,
+      transport: transport,
       resolveIdentity,
       maxInFlight,
       maxQueued,

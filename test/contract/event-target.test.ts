@@ -31,7 +31,7 @@ describe("an EventTarget that several share", () => {
   test("brings each its own answers, and lets each close by itself", async () => {
     const { registry } = contractOperations()
     const target = new EventTarget()
-    const server = serveCalls({ registry, link: target, logger: silentLogger })
+    const server = serveCalls({ registry, transport: target, logger: silentLogger })
     const maps = [1, 2, 3].map(() => new PendingRequestMap(target, { logger: silentLogger }))
     const results = await Promise.all(maps.map((map, index) => map.call("demo.echo", index)))
     expect(results.map(({ data }) => data)).toEqual([0, 1, 2])

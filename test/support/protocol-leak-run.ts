@@ -53,7 +53,7 @@ const worker = new Worker(workerFile, { execArgv: [] })
 const loopback = new PendingRequestMap(undefined, quiet)
 const served = [
   serveCalls({ registry, callMap: loopback, ...quiet }),
-  serveCalls({ registry, link: target, ...quiet }),
+  serveCalls({ registry, transport: target, ...quiet }),
 ]
 /** The ways to call, and how much of the load each takes. */
 const lanes = [

@@ -7,5 +7,5 @@ import { count, greet, quietRegistry } from "../support/operations.ts"
 
 serveCalls({
   registry: quietRegistry([greet, count]),
-  link: createWorkerTransport(parentPort as PortLike),
+  transport: createWorkerTransport(parentPort as PortLike),
 })

@@ -14,7 +14,7 @@ testTransport("lines over TCP", async ({ rule, isTrusted }) => {
     server.once("connection", (accepted) => resolve(new LineTransport(accepted, { isTrusted })))
   })
   const resolveIdentity = identityRule(rule)
-  const served = serveCalls({ registry, link, resolveIdentity, logger: silentLogger })
+  const served = serveCalls({ registry, transport: link, resolveIdentity, logger: silentLogger })
   const map = new PendingRequestMap(new LineTransport(socket), { logger: silentLogger })
   return {
     map,

@@ -201,7 +201,7 @@ describe("types of links", () => {
   test("serveCalls takes any registry, and who resolves identities is typed", () => {
     const server = serveCalls({
       registry,
-      link: new EventTarget(),
+      transport: new EventTarget(),
       resolveIdentity: (event, peer) => {
         expectTypeOf(event).toEqualTypeOf<CallRequestedEvent>()
         expectTypeOf(peer.identity).toEqualTypeOf<Identity | undefined>()
@@ -210,7 +210,7 @@ describe("types of links", () => {
     })
     expectTypeOf(server).toEqualTypeOf<CallServer>()
     // @ts-expect-error an identity has scopes
-    serveCalls({ registry, link: new EventTarget(), resolveIdentity: () => ({ id: "ada" }) })
+    serveCalls({ registry, transport: new EventTarget(), resolveIdentity: () => ({ id: "ada" }) })
   })
 
   test("fromCall gives definitions that any registry takes", async () => {
