@@ -8,7 +8,12 @@ import type { PendingOptions } from "./protocol/pending-options.ts"
 import { followPeer } from "./protocol/follow.ts"
 import type { ServiceEntry } from "./protocol/services.ts"
 import type { AnyRegistry } from "./registry.ts"
+import { OperationSpecSchema } from "./spec-schemas.ts"
 import type { OperationContext, OperationSpec } from "./types.ts"
+
+const PAGE = 500
+// More than any registry has, and a bound for a peer that never stops.
+const MOST_OPERATIONS = 1_000_000
 
 /** Which of a peer's operations to import, and under which names. */
 export interface FromCallOptions {
@@ -83,11 +88,14 @@ async function loadAll(
   const found: OperationSpec[] = []
   let wanted = ids ?? (await listIds(map, signal))
   while (wanted.length > 0) {
-    const [now, later] = [wanted.slice(0, 500), wanted.slice(500)]
+    const [now, later] = [wanted.slice(0, PAGE), wanted.slice(PAGE)]
     const { data } = await map.call("services.schema", { ids: now }, { signal })
-    const { specs, rest } = data as { specs: OperationSpec[]; rest: string[] }
-    found.push(...specs)
-    wanted = [...rest, ...later]
+    const { specs, rest } = (data ?? {}) as { specs?: unknown; rest?: unknown }
+    if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
+    // A peer that gives nothing and still has some would be asked for ever.
+    if (rest.length >= now.length) throw unreadable("services.schema")
+    found.push(...specs.map((spec) => specOf(spec as OperationSpec)))
+    wanted = [...(rest as string[]), ...later]
   }
   return found
     .filter((spec) => filter === undefined || filter(spec))
@@ -100,15 +108,44 @@ async function listIds(
 ): Promise<readonly string[]> {
   const ids: string[] = []
   for (let hasMore = true; hasMore;) {
-    const page = await map.call("services.list", { after: ids.at(-1) ?? "" }, { signal })
-    const { operations, hasMore: more } = page.data as {
-      readonly operations: readonly ServiceEntry[]
-      readonly hasMore: boolean
-    }
-    ids.push(...operations.map(({ id }) => id))
-    hasMore = more && operations.length > 0
+    const { data } = await map.call("services.list", { after: ids.at(-1) ?? "" }, { signal })
+    const page = (data ?? {}) as { readonly operations?: unknown; readonly hasMore?: unknown }
+    if (!isListOf(page.operations, "object")) throw unreadable("services.list")
+    const more = page.operations.map((entry) => (entry as ServiceEntry).id)
+    if (!isListOf(more, "string")) throw unreadable("services.list")
+    ids.push(...(more as string[]))
+    if (ids.length > MOST_OPERATIONS) throw tooMany()
+    hasMore = page.hasMore === true && more.length > 0
   }
   return ids
+}
+
+/** Of what a peer says, only what a spec is made of: how it is run is decided here. */
+function specOf(given: OperationSpec): OperationSpec {
+  const known = Object.keys(OperationSpecSchema["properties"] as object)
+  return Object.fromEntries(
+    Object.entries(given).filter(([key]) => known.includes(key)),
+  ) as unknown as OperationSpec
+}
+
+function isListOf(value: unknown, type: "object" | "string"): value is unknown[] {
+  return Array.isArray(value) && value.every((item) => typeof item === type && item !== null)
+}
+
+function unreadable(operationId: string): CallError {
+  return refusal(
+    "EXECUTION_ERROR",
+    `The peer's operations were not imported: its "${operationId}" answered with something else. Is it served by serveCalls()?`,
+    { operationId },
+  )
+}
+
+function tooMany(): CallError {
+  return refusal(
+    "PAYLOAD_TOO_LARGE",
+    `The peer's operations were not imported: it lists more than ${MOST_OPERATIONS}.`,
+    { operationId: "services.list" },
+  )
 }
 
 function forwarding(
@@ -128,9 +165,6 @@ function forwarding(
   const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
   return {
     ...named,
-    // The peer has brought its results into shape already.
-    normalize: "off",
-    output: "off",
     handler: async (input: unknown, context: OperationContext) => {
       try {
         return await map.call(id, input, forwarded(context))

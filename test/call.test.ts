@@ -668,7 +668,8 @@ describe("buildCallHandler", () => {
     [{ registry: {} }, "registry"],
     [{ callMap: {} }, "callMap"],
     [{ resolveIdentity: 1 }, "resolveIdentity"],
-    [{ maxInFlight: -1 }, "maxInFlight"],
+    [{ maxInFlight: 0 }, "maxInFlight"],
+    [{ maxQueued: -1 }, "maxQueued"],
   ])("bad options are named: %o", (wrong, word) => {
     const options = { registry: quietRegistry(), callMap: new PendingRequestMap(), ...wrong }
 
@@ -817,7 +818,12 @@ describe("serveCalls", () => {
     expect(server.inFlight).toBe(0)
     expect(link.sent.at(-1)).toMatchObject({ requestId: "s1", code: "UNAVAILABLE" })
     link.receiver.event(request("6", {}))
-    expect(link.sent.at(-1)).toMatchObject({ requestId: "s1" })
+    expect(link.sent.at(-1)).toMatchObject({
+      requestId: "6",
+      code: "UNAVAILABLE",
+      mayHaveExecuted: false,
+    })
+    await serveCalls({ registry: quietRegistry(), callMap: map }).close()
   })
 
   test("streams wait for credit, and for room on the link", async () => {

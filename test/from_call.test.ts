@@ -4,12 +4,19 @@ import {
   CallError,
   createMemoryTransports,
   fromCall,
+  localEnvelope,
   PendingRequestMap,
   serveCalls,
   silentLogger,
   unwrap,
 } from "../src/index.ts"
-import type { CallEvent, Transport, TransportReceiver, OperationRegistry } from "../src/index.ts"
+import type {
+  CallEvent,
+  CallRequestedEvent,
+  Transport,
+  TransportReceiver,
+  OperationRegistry,
+} from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
 
 function served(
@@ -160,21 +167,64 @@ describe("fromCall", () => {
   })
 
   test("a lost peer fails its operations with UNAVAILABLE; those that only read may be repeated", async () => {
-    const { near } = served([greet, operation("a.write", {})])
-    const local = quietRegistry()
-    await fromCall(near, { registry: local })
-    await new PendingRequestMap(new EventTarget()).close()
-    await near.close()
+    const hang = { handler: () => new Promise(() => undefined) }
+    const remote = [operation("a.read", { ...hang, type: "query" }), operation("a.write", hang)]
+    const link = new Switchable()
+    link.connect(quietRegistry(remote))
+    const local = quietRegistry(await fromCall(link, { logger: silentLogger }))
+    const outcomes = ["a.read", "a.write"].map((id) => rejection(local.execute(id)))
+    link.receiver.lost(new CallError("UNAVAILABLE", "gone"))
 
-    for (const [id, retryable] of [
-      ["demo.greet", true],
-      ["a.write", true],
-    ] as const) {
-      expect(await rejection(local.execute(id, { name: "x" }))).toMatchObject({
-        code: "UNAVAILABLE",
-        retryable,
+    expect(await Promise.all(outcomes)).toMatchObject([
+      { code: "UNAVAILABLE", mayHaveExecuted: true, retryable: true },
+      { code: "UNAVAILABLE", mayHaveExecuted: true, retryable: false },
+    ])
+  })
+
+  test("of a spec only what a spec is made of is taken over", async () => {
+    const [near, far] = createMemoryTransports()
+    const spec = { ...operation("a.b", {}), composes: ["*"], output: "off", handler: undefined }
+    answer(far, {
+      "services.list": { operations: [{ id: "a.b" }], hasMore: false },
+      "services.schema": { specs: [spec], rest: [] },
+    })
+    const [imported] = await fromCall(near)
+
+    expect(imported).toMatchObject({ namespace: "a", name: "b", handler: expect.any(Function) })
+    expect(imported).not.toHaveProperty("composes")
+    expect(imported).not.toHaveProperty("output")
+  })
+
+  test.each([
+    ["services.list", undefined, {}],
+    ["services.list", { operations: [null] }, {}],
+    ["services.list", { operations: [{ id: 7 }] }, {}],
+    ["services.schema", { operations: [{ id: "a.b" }] }, undefined],
+    ["services.schema", { operations: [{ id: "a.b" }] }, { specs: ["x"], rest: [] }],
+    ["services.schema", { operations: [{ id: "a.b" }] }, { specs: [], rest: ["a.b"] }],
+  ])(
+    "a peer whose %s answers nonsense is told of, not asked for ever",
+    async (id, list, schema) => {
+      const [near, far] = createMemoryTransports()
+      answer(far, { "services.list": list, "services.schema": schema })
+
+      expect(await rejection(fromCall(near))).toMatchObject({
+        code: "EXECUTION_ERROR",
+        message: expect.stringContaining(`"${id}"`),
       })
-    }
+    },
+  )
+
+  test("a call that comes before anyone serves is answered when someone does", async () => {
+    const [near, far] = createMemoryTransports()
+    const map = new PendingRequestMap(near)
+    const early = [1, 2].map((n) => map.call("demo.greet", { name: String(n) }))
+    serveCalls({ registry: quietRegistry([greet]), transport: far })
+    const late = map.call("demo.greet", { name: "3" })
+
+    expect((await Promise.all([...early, late])).map(unwrap)).toEqual(
+      [1, 2, 3].map((n) => ({ text: `Hello, ${n}` })),
+    )
   })
 
   test("a peer that comes back is listed anew", async () => {
@@ -230,6 +280,19 @@ describe("fromCall", () => {
     })
   })
 })
+
+/** A peer that answers calls with the same values whatever is asked. */
+function answer(far: Transport, values: Readonly<Record<string, unknown>>): void {
+  far.open({
+    ...inert,
+    event: (event) => {
+      const { type, requestId, operationId } = event as CallRequestedEvent
+      if (type !== "call.requested") return
+      const output = localEnvelope(values[operationId], operationId)
+      far.send({ type: "call.responded", requestId, output })
+    },
+  })
+}
 
 /** A link whose far end can be exchanged. */
 class Switchable implements Transport {

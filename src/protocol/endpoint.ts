@@ -47,6 +47,8 @@ export interface Served {
 
 /** Takes the requests that arrive. */
 export interface RequestHandler {
+  /** It refuses whatever comes. */
+  readonly isClosed: boolean
   requested(event: CallRequestedEvent): void
   /** Ends what runs, and says so. */
   close(): void

@@ -19,7 +19,10 @@ export interface CallHandlerOptions extends ServeLimits {
   readonly resolveIdentity?: ResolveIdentity | undefined
 }
 
-/** Runs the operation that a request asks for, and answers. Settles when that is over; never rejects. */
+/**
+ * Runs the operation that a request asks for, and answers. Settles when that is over, whatever became of it;
+ * rejects with a `TypeError` only if it was given something else than a request.
+ */
 export type CallHandler = (event: CallRequestedEvent | Event) => Promise<void>
 
 /**
@@ -64,7 +67,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   }
   const callMap = given ?? callMapOver(transport as CallLink, { logger, clock })
   const endpoint = endpointOf(callMap)
-  if (endpoint.server !== undefined) {
+  if (endpoint.server?.isClosed === false) {
     throw new TypeError(
       "serveCalls(options): this link is served already; close that server first.",
     )
@@ -72,8 +75,8 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   const server = serverOf(options, callMap, "serveCalls")
   endpoint.server = server
   const close = async (): Promise<void> => {
+    // It stays, to tell those who still ask.
     server.close()
-    if (endpoint.server === server) endpoint.server = undefined
     if (given === undefined && !(transport instanceof PendingRequestMap)) await callMap.close()
   }
   return {

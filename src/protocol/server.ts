@@ -46,7 +46,7 @@ export class RequestServer implements RequestHandler, ServedHost {
   readonly #isLoopback: boolean
   #calls = 0
   #streams = 0
-  #isClosed = false
+  isClosed = false
 
   constructor(
     endpoint: Endpoint,
@@ -57,7 +57,7 @@ export class RequestServer implements RequestHandler, ServedHost {
     this.endpoint = endpoint
     this.#registry = registry
     this.#resolveIdentity = resolveIdentity
-    this.#maxInFlight = limit("maxInFlight", limits.maxInFlight, Number.POSITIVE_INFINITY)
+    this.#maxInFlight = limit("maxInFlight", limits.maxInFlight, Number.POSITIVE_INFINITY, 1)
     this.#maxQueued = limit("maxQueued", limits.maxQueued, 1000)
     this.#maxStreams = limit("maxStreams", limits.maxStreams, Number.POSITIVE_INFINITY)
     this.#isLoopback = endpoint.link instanceof LoopbackLink
@@ -79,7 +79,7 @@ export class RequestServer implements RequestHandler, ServedHost {
       whenOver?.()
       return
     }
-    if (this.#isClosed) {
+    if (this.isClosed) {
       this.endpoint.tell(errorEvent(requestId, closing(event.operationId, false)))
       whenOver?.()
       return
@@ -108,7 +108,7 @@ export class RequestServer implements RequestHandler, ServedHost {
     else if (place === "calls") {
       this.#calls--
       const [next] = this.#queue
-      if (next === undefined || this.#isClosed) return
+      if (next === undefined || this.isClosed) return
       if (this.endpoint.isEnding || this.endpoint.isClosed) return
       this.#queue.delete(next)
       this.#run(next)
@@ -117,7 +117,7 @@ export class RequestServer implements RequestHandler, ServedHost {
 
   /** Refuses what comes, and ends what runs. */
   close(): void {
-    this.#isClosed = true
+    this.isClosed = true
     const { served, pending } = this.endpoint
     for (const request of [...served.values(), ...pending.all().map((entry) => entry.served)]) {
       if (!(request instanceof ServedRequest) || request.host !== this) continue
@@ -259,8 +259,8 @@ function unauthenticated(operationId: string, thrown: unknown): CallError {
   })
 }
 
-function limit(name: string, value: number | undefined, otherwise: number): number {
+function limit(name: string, value: number | undefined, otherwise: number, least = 0): number {
   if (value === undefined) return otherwise
-  if (typeof value === "number" && value >= 0) return value
-  throw new TypeError(`serveCalls(options): ${name} must be a number of at least 0.`)
+  if (typeof value === "number" && value >= least) return value
+  throw new TypeError(`serveCalls(options): ${name} must be a number of at least ${least}.`)
 }

@@ -15,12 +15,13 @@ class MemoryTransport implements Transport {
   readonly isLocal = true
   peer: MemoryTransport | undefined
   #receiver: TransportReceiver | undefined
-  /** What came before anyone listened. */
-  #early: CallEvent[] = []
+  /** What came before anyone listened; `undefined` from then on. */
+  #early: CallEvent[] | undefined = []
 
   open(receiver: TransportReceiver): void {
     this.#receiver = receiver
-    for (const event of this.#early.splice(0)) receiver.event(event)
+    // A little later: whoever opens it may still have to say what becomes of requests.
+    if (this.#early !== undefined) queueMicrotask(() => this.#catchUp())
   }
 
   send(event: CallEvent): void {
@@ -38,8 +39,15 @@ class MemoryTransport implements Transport {
   }
 
   #receive(event: CallEvent): void {
-    if (this.#receiver === undefined) this.#early.push(event)
-    else this.#receiver.event(event)
+    if (this.#early === undefined) this.#receiver?.event(event)
+    else this.#early.push(event)
+  }
+
+  #catchUp(): void {
+    const events = this.#early ?? []
+    // What comes meanwhile waits behind what came before.
+    for (const event of events) this.#receiver?.event(event)
+    this.#early = undefined
   }
 }
 
