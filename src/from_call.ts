@@ -113,7 +113,7 @@ async function listIds(
     if (!isListOf(page.operations, "object")) throw unreadable("services.list")
     const more = page.operations.map((entry) => (entry as ServiceEntry).id)
     if (!isListOf(more, "string")) throw unreadable("services.list")
-    ids.push(...(more as string[]))
+    ids.push(...more)
     if (ids.length > MOST_OPERATIONS) throw tooMany()
     hasMore = page.hasMore === true && more.length > 0
   }
