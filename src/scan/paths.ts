@@ -48,13 +48,12 @@ function withPath(base: string, path: string): string {
   return url.href
 }
 
-// The URL parser escapes the rest; these it would take for its own syntax, or drop.
+// The URL parser escapes the rest; these it would take for its own syntax, drop, or leave as they are.
+const ESCAPED = /[%#?\n\r\t[\]^|~]/g
+
 function escape(path: string): string {
-  return path
-    .replaceAll("%", "%25")
-    .replaceAll("#", "%23")
-    .replaceAll("?", "%3F")
-    .replaceAll("\n", "%0A")
-    .replaceAll("\r", "%0D")
-    .replaceAll("\t", "%09")
+  return path.replace(
+    ESCAPED,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`,
+  )
 }
