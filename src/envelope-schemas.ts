@@ -61,6 +61,7 @@ export const HTTPResponseMetaSchema: TSchema & JsonSchema = {
     statusCode: { type: "number" },
     headers: { type: "object", additionalProperties: text },
     contentType: text,
+    event: { type: "object", properties: { name: text, id: text, retry: { type: "number" } } },
   },
   required: ["source", "statusCode", "headers", "contentType"],
 }

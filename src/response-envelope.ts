@@ -21,6 +21,16 @@ export interface HTTPResponseMeta {
   /** Lower-case names; several values of one name joined with `, `. */
   readonly headers: Readonly<Record<string, string>>
   readonly contentType: string
+  /** Of an item of an event stream: what came with its data. */
+  readonly event?: HTTPStreamEvent | undefined
+}
+
+/** What a server-sent event says beside its data. */
+export interface HTTPStreamEvent {
+  readonly name?: string | undefined
+  readonly id?: string | undefined
+  /** Milliseconds to wait before connecting again. */
+  readonly retry?: number | undefined
 }
 
 /** A result of an MCP tool. */

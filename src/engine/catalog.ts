@@ -3,7 +3,6 @@ import type { AnyOperation } from "../define.ts"
 import { CallError } from "../errors.ts"
 import { reading } from "../internal/read.ts"
 import type { Logger } from "../logger.ts"
-import type { JsonSchema } from "../schema/json.ts"
 import { SearchIndex } from "../search/index.ts"
 import type { SearchDocument } from "../search/index.ts"
 import type {
@@ -192,7 +191,7 @@ export class Catalog {
   #put(record: OperationRecord): void {
     const type = this.store.get(record.id) === undefined ? "added" : "replaced"
     this.store.set(record)
-    this.#index?.add(documentOf(record.spec))
+    this.#index?.add(documentOf(record))
     this.#tell({ type, id: record.id, spec: record.spec })
   }
 
@@ -204,7 +203,7 @@ export class Catalog {
   #searchIndex(): SearchIndex {
     if (this.#index === undefined) {
       this.#index = new SearchIndex()
-      for (const record of this.store.values()) this.#index.add(documentOf(record.spec))
+      for (const record of this.store.values()) this.#index.add(documentOf(record))
     }
     return this.#index
   }
@@ -235,16 +234,9 @@ function found(id: string, score: number, spec: OperationSpec): SearchResult {
   return { id, score, namespace, name, type, title, description, spec }
 }
 
-function documentOf(spec: OperationSpec): SearchDocument {
-  const { properties } = spec.inputSchema as JsonSchema
-  return {
-    id: `${spec.namespace}.${spec.name}`,
-    title: spec.title,
-    description: spec.description,
-    tags: spec.tags,
-    inputNames:
-      typeof properties === "object" && properties !== null ? Object.keys(properties) : [],
-  }
+function documentOf({ id, spec, inputNames }: OperationRecord): SearchDocument {
+  const { title, description, tags } = spec
+  return { id, title, description, tags, inputNames }
 }
 
 function taken(id: string, why: string): CallError {

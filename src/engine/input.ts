@@ -32,7 +32,7 @@ function prepareInput(call: Call, input: unknown): unknown {
   if (record.vendor !== undefined) return vendorInput(call, record, input)
   // Defaults come first: a property that has one may be left out, required or not.
   const defaults = record.inputDefaults
-  const value = defaults.isNoop ? input : defaults.normalize(input).value
+  const value = defaults === null || defaults.isNoop ? input : defaults.normalize(input).value
   if (record.input.check(value)) return value
   if (value !== input && record.input.check(input)) return input
   throw invalid(

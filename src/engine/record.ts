@@ -1,5 +1,6 @@
 import { requirementOf } from "../access.ts"
 import type { AccessRequirement } from "../access.ts"
+import { lazyView } from "../internal/lazy-operation.ts"
 import type { Compiled } from "../schema/compiled.ts"
 import type { Normalizer } from "../schema/normalize/index.ts"
 import type { NormalizeMode, OperationPolicy, OperationSpec, OutputMode } from "../types.ts"
@@ -28,8 +29,6 @@ export class OperationRecord {
   readonly isIdempotent: boolean
   readonly requirement: AccessRequirement | undefined
   readonly composes: ComposesMatcher | undefined
-  readonly input: Compiled
-  readonly output: Compiled
   /** The vendor's own check of the input, for Standard Schemas: it may transform. */
   readonly vendor: VendorValidate | undefined
   readonly normalizeMode: NormalizeMode
@@ -40,7 +39,7 @@ export class OperationRecord {
   /** When the log last had a warning about results, and how many it was spared since. */
   warnedAt: number = Number.NEGATIVE_INFINITY
   warningsHeld = 0
-  readonly #policy: OperationPolicy
+  readonly #checked: CheckedSpec
   #normalizer: Normalizer | null | undefined
   #public: (OperationSpec & { readonly handler?: AnyHandler }) | undefined
 
@@ -60,19 +59,22 @@ export class OperationRecord {
     this.isStream = spec.type === "subscription"
     this.isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
     this.requirement = requirementOf(spec.accessControl)
-    this.#policy = checked.policy
+    this.#checked = checked
     this.composes = compileComposes(checked.policy.composes)
-    this.input = checked.input
-    this.output = checked.output
     this.vendor = checked.vendor
     this.normalizeMode = checked.policy.normalize ?? defaults.normalize
     this.outputMode = checked.policy.output ?? defaults.output
-    this.inputIsOpen = checked.input.isOpen && checked.vendor === undefined
+    const { lazy, schemas } = checked
+    this.inputIsOpen = lazy === undefined && schemas.input.isOpen && checked.vendor === undefined
     this.outputIsFree =
-      checked.output.isOpen || (this.normalizeMode === "off" && this.outputMode === "off")
+      (this.normalizeMode === "off" && this.outputMode === "off") ||
+      (lazy === undefined && schemas.output.isOpen)
     this.inputPasses = (value) => {
       // What a vendor checks it may also change: such an input never goes on as it is.
-      this.inputPasses = this.vendor === undefined ? this.input.passes("defaults") : () => false
+      this.inputPasses =
+        this.vendor === undefined
+          ? this.input.passes(lazy === undefined ? "defaults" : "off")
+          : () => false
       return this.inputPasses(value)
     }
     this.outputPasses = (value) => {
@@ -81,9 +83,25 @@ export class OperationRecord {
     }
   }
 
-  /** Fills the defaults that the input schema declares. */
-  get inputDefaults(): Normalizer {
-    return this.input.normalizer("defaults")
+  get input(): Compiled {
+    return this.#checked.schemas.input
+  }
+
+  get output(): Compiled {
+    return this.#checked.schemas.output
+  }
+
+  /** Names of the inputs, for finding the operation. */
+  get inputNames(): readonly string[] {
+    const { lazy } = this.#checked
+    if (lazy !== undefined) return lazy.inputNames
+    const { properties } = this.input.schema
+    return typeof properties === "object" && properties !== null ? Object.keys(properties) : []
+  }
+
+  /** Fills the defaults that the input schema declares; `null` where the other side does that. */
+  get inputDefaults(): Normalizer | null {
+    return this.#checked.lazy === undefined ? this.input.normalizer("defaults") : null
   }
 
   /** Brings results to the output schema; `null` when there is nothing to bring. */
@@ -96,9 +114,17 @@ export class OperationRecord {
 
   /** What the registry hands out: the spec, and the handler when there is one. */
   get view(): OperationSpec & { readonly handler?: AnyHandler } {
-    return (this.#public ??= Object.freeze(
-      this.handler === undefined ? { ...this.spec } : { ...this.spec, handler: this.handler },
-    ))
+    return (this.#public ??= this.#view())
+  }
+
+  #view(): OperationSpec & { readonly handler?: AnyHandler } {
+    const { handler, spec } = this
+    const { lazy } = this.#checked
+    if (lazy === undefined) {
+      return Object.freeze(handler === undefined ? { ...spec } : { ...spec, handler })
+    }
+    // Made anew from its parts: copying the values would make every schema.
+    return handler === undefined ? spec : lazyView(lazy, handler)
   }
 
   /** The same operation with another handler, and what is said of that handler. */
@@ -107,8 +133,7 @@ export class OperationRecord {
     policy: OperationPolicy,
     defaults: RecordDefaults,
   ): OperationRecord {
-    const { spec, input, output, vendor } = this
-    const checked = { spec, input, output, vendor, policy: { ...this.#policy, ...policy } }
+    const checked = { ...this.#checked, policy: { ...this.#checked.policy, ...policy } }
     return new OperationRecord(checked, handler, defaults)
   }
 }

@@ -1,4 +1,6 @@
 import { frozenCopy } from "../internal/frozen.ts"
+import { lazyPartsOf, lazySpec } from "../internal/lazy-operation.ts"
+import type { LazyParts } from "../internal/lazy-operation.ts"
 import { parsePointer } from "../internal/pointer.ts"
 import type { AnyOperation } from "../define.ts"
 import { CallError, ErrorCode } from "../errors.ts"
@@ -18,11 +20,18 @@ import type { SchemaIssue } from "../schema/engine.ts"
 /** A vendor's own check of an input. */
 export type VendorValidate = (value: unknown) => unknown
 
+/** The two schemas of an operation, ready for use. */
+export interface CompiledSchemas {
+  readonly input: Compiled
+  readonly output: Compiled
+}
+
 /** A spec that came in and was found sound. */
 export interface CheckedSpec {
   readonly spec: OperationSpec
-  readonly input: Compiled
-  readonly output: Compiled
+  readonly schemas: CompiledSchemas
+  /** Schemas are made when they are first read, and declared defaults are the other side's business. */
+  readonly lazy: LazyParts | undefined
   readonly vendor: VendorValidate | undefined
   readonly policy: OperationPolicy
 }
@@ -62,6 +71,8 @@ export function checkDefinition(
       `${what} must be an object with name, namespace, schemas and so on, got ${typeName(definition)}. Make one with defineOperation().`,
     )
   }
+  const lazy = lazyPartsOf(definition)
+  if (lazy !== undefined) return takeLazy(lazy, formats)
   const faults: ValueError[] = []
   const input = takeSchema(definition, "inputSchema", "input", formats, faults)
   const output = takeSchema(definition, "outputSchema", "output", formats, faults)
@@ -83,10 +94,28 @@ export function checkDefinition(
   }
   return {
     spec: freezeSpec(fields as unknown as OperationSpec),
-    input,
-    output,
+    schemas: { input, output },
+    lazy: undefined,
     vendor: vendorOf(definition.inputSchema),
     policy: takePolicy(definition),
+  }
+}
+
+/** An adapter's own operation: sound by construction, so that nothing of it has to be read now. */
+function takeLazy(lazy: LazyParts, formats: boolean): CheckedSpec {
+  return {
+    spec: lazySpec(lazy),
+    schemas: {
+      get input() {
+        return compileSchema(lazy.inputSchema, { formats })
+      },
+      get output() {
+        return compileSchema(lazy.outputSchema, { formats })
+      },
+    },
+    lazy,
+    vendor: undefined,
+    policy: takePolicy(lazy),
   }
 }
 

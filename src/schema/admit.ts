@@ -56,6 +56,16 @@ export function admitSchema(source: unknown, options: AdmitOptions = {}): Admitt
   return result
 }
 
+/**
+ * Takes over a schema that was put together from admitted parts: plain, frozen, closed 2020-12.
+ *
+ * For code that admits the parts itself and shares them between many schemas; copying each whole would
+ * multiply a large document.
+ */
+export function adoptSchema(schema: JsonSchema, diagnostics: readonly SchemaDiagnostic[]): void {
+  admitted.set(schema, Object.freeze({ schema, diagnostics }))
+}
+
 class Admission {
   readonly #options: AdmitOptions
   readonly #budget: Budget

@@ -1,0 +1,148 @@
+import type {
+  AccessControl,
+  NormalizeMode,
+  OperationAnnotations,
+  OperationHandler,
+  OperationPolicy,
+  OperationSpec,
+  OperationType,
+  OutputMode,
+  SubscriptionHandler,
+  Visibility,
+} from "../types.ts"
+
+/** What an adapter knows of an operation at once, and what it makes when somebody first asks. */
+export interface LazyParts
+  extends
+    Pick<
+      OperationSpec,
+      | "name"
+      | "namespace"
+      | "version"
+      | "type"
+      | "title"
+      | "description"
+      | "tags"
+      | "accessControl"
+      | "visibility"
+      | "annotations"
+      | "deprecated"
+      | "inputSchema"
+      | "outputSchema"
+      | "errorSchemas"
+      | "examples"
+      | "_meta"
+    >,
+    OperationPolicy {
+  readonly handler: OperationHandler | SubscriptionHandler
+  /** Keys of the input, for searching, without making its schema. */
+  readonly inputNames: readonly string[]
+}
+
+/** An operation whose schemas are made when they are first read. */
+export type LazyOperation = OperationSpec &
+  OperationPolicy & { readonly handler: OperationHandler | SubscriptionHandler }
+
+/** What is made when it is first read. */
+const LAZY = ["inputSchema", "outputSchema", "errorSchemas", "examples", "_meta"] as const
+
+type Lazy = (typeof LAZY)[number]
+
+/** Everything but what is lazy; private, so that a copy of an operation does not pass for one. */
+class LazySpec {
+  readonly name: string
+  readonly namespace: string
+  readonly version: string
+  readonly type: OperationType
+  readonly title: string | undefined
+  readonly description: string
+  readonly tags: readonly string[] | undefined
+  readonly accessControl: AccessControl
+  readonly visibility: Visibility | undefined
+  readonly annotations: OperationAnnotations | undefined
+  readonly deprecated: boolean | undefined
+  readonly #parts: LazyParts
+
+  constructor(parts: LazyParts) {
+    this.#parts = parts
+    this.name = parts.name
+    this.namespace = parts.namespace
+    this.version = parts.version
+    this.type = parts.type
+    this.title = parts.title
+    this.description = parts.description
+    this.tags = parts.tags
+    this.accessControl = parts.accessControl
+    this.visibility = parts.visibility
+    this.annotations = parts.annotations
+    this.deprecated = parts.deprecated
+    // One by one and with the same functions each time: that is what engines are quick at.
+    for (const key of LAZY) Object.defineProperty(this, key, DESCRIPTORS[key])
+  }
+
+  static partsOf(value: object): LazyParts | undefined {
+    return #parts in value ? value.#parts : undefined
+  }
+}
+
+class LazyView extends LazySpec {
+  readonly handler: unknown
+
+  constructor(parts: LazyParts, handler: unknown) {
+    super(parts)
+    this.handler = handler
+  }
+}
+
+class LazyDefinition extends LazyView {
+  readonly normalize: NormalizeMode | undefined
+  readonly output: OutputMode | undefined
+
+  constructor(parts: LazyParts) {
+    super(parts, parts.handler)
+    this.normalize = parts.normalize
+    this.output = parts.output
+  }
+}
+
+const DESCRIPTORS = Object.fromEntries(
+  LAZY.map((key) => [
+    key,
+    {
+      enumerable: true,
+      get(this: object): unknown {
+        return LazySpec.partsOf(this)?.[key]
+      },
+    },
+  ]),
+) as Readonly<Record<Lazy, PropertyDescriptor>>
+
+/**
+ * An operation that costs next to nothing until it is used: everything dear is read from `parts`,
+ * which has to keep what it made, give frozen data, and be sound; the registry takes it on trust.
+ *
+ * Its properties are its own, so that a copy of it is an ordinary definition.
+ */
+export function lazyOperation(parts: LazyParts): LazyOperation {
+  return Object.freeze(new LazyDefinition(parts)) as unknown as LazyOperation
+}
+
+/** The parts of an operation that `lazyOperation` made; a copy of one has none. */
+export function lazyPartsOf(operation: object): LazyParts | undefined {
+  return LazySpec.partsOf(operation)
+}
+
+/** The same without the handler and what is said beside the spec. */
+export function lazySpec(parts: LazyParts): OperationSpec {
+  return Object.freeze(new LazySpec(parts)) as unknown as OperationSpec
+}
+
+/** The same with a handler, and without what is said beside the spec. */
+export function lazyView<THandler>(
+  parts: LazyParts,
+  handler: THandler,
+): OperationSpec & { readonly handler: THandler } {
+  return Object.freeze(new LazyView(parts, handler)) as unknown as OperationSpec & {
+    readonly handler: THandler
+  }
+}
