@@ -1,0 +1,62 @@
+/** A secret, or what gives it: asked for each call, so that a token can be renewed. */
+export type Secret = string | (() => string | Promise<string>)
+
+/** How a caller proves who it is to an API. */
+export type Credential =
+  /** `Authorization: Bearer …`, or another prefix such as `"Bot "`. */
+  | { readonly type: "bearer"; readonly token: Secret; readonly prefix?: string | undefined }
+  /** A key, by default in the header `X-API-Key`; a declared scheme says where by itself. */
+  | {
+      readonly type: "apiKey"
+      readonly token: Secret
+      readonly headerName?: string | undefined
+      readonly in?: "header" | "query" | "cookie" | undefined
+      readonly prefix?: string | undefined
+    }
+  /** `token` is `user:password`, for those who have it in one piece. */
+  | {
+      readonly type: "basic"
+      readonly username?: Secret | undefined
+      readonly password?: Secret | undefined
+      readonly token?: Secret | undefined
+    }
+  /** OAuth 2 client credentials: a token is fetched, kept while it is good, and renewed. */
+  | {
+      readonly type: "clientCredentials"
+      readonly clientId: Secret
+      readonly clientSecret: Secret
+      /** Default: the document's, if its origin is one that requests may go to. */
+      readonly tokenUrl?: string | undefined
+      /** Default: those the operation asks for. */
+      readonly scopes?: readonly string[] | undefined
+      /** How the client shows its secret to the token endpoint: in a header (default) or in the form. */
+      readonly authMethod?: "basic" | "body" | undefined
+    }
+
+/** Where requests go and what may be sent along; shared by everything that calls an HTTP API. */
+export interface HTTPServiceConfig {
+  /** Namespace of the operations. */
+  readonly namespace: string
+  /** Where requests go. Without it say `servers: "document"`, or calls fail. */
+  readonly baseUrl?: string | URL | undefined
+  /** Use the servers that the document names. */
+  readonly servers?: "document" | undefined
+  /** Values for the variables in server URLs. */
+  readonly serverVariables?: Readonly<Record<string, string>> | undefined
+  /** Other origins that operations may go to, when the document gives them servers of their own. */
+  readonly allowedOrigins?: readonly string[] | undefined
+  /** Refuse private, loopback and link-local addresses even where `baseUrl` points to one. */
+  readonly blockPrivate?: boolean | undefined
+  /** Sent with each request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** One credential for all operations that need one; a bare secret is used as each scheme says. */
+  readonly auth?: Credential | Secret | undefined
+  /** Credentials by the name of the security scheme; these come before `auth`. */
+  readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
+  /** Milliseconds that a request may take, beside the caller's own deadline. Not for streams. */
+  readonly timeout?: number | undefined
+  /** Bytes that are read of a response, after decompression; 10 MiB. */
+  readonly maxResponseBytes?: number | undefined
+  /** Default: the platform's. */
+  readonly fetch?: typeof globalThis.fetch | undefined
+}

@@ -1,0 +1,6 @@
+/** What a chosen credential adds to a request. */
+export interface AppliedAuth {
+  readonly headers: Readonly<Record<string, string>>
+  readonly query: readonly (readonly [string, string])[]
+  readonly cookies: readonly (readonly [string, string])[]
+}

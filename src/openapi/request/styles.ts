@@ -1,0 +1,167 @@
+import type { Serialization } from "../model.ts"
+import { Unwritable } from "./fault.ts"
+import { jsonText } from "./json.ts"
+import { type Shape, shapeOf } from "./text.ts"
+
+/** How names, values and the delimiters between them are written in one place of a request. */
+export interface Writer {
+  readonly name: (text: string) => string
+  readonly value: (text: string) => string
+  readonly delimiter: (delimiter: string) => string
+}
+
+/** A written name and a written value. */
+export type Pair = readonly [name: string, value: string]
+
+const DEPTH_LIMIT = 100
+
+/**
+ * Writes a value as pairs, the way of query strings, forms and cookies.
+ *
+ * Styles that belong in a path are written as `form`. An empty list or object gives nothing, unless
+ * `keepEmpty`.
+ */
+export function pairsOf(
+  name: string,
+  value: unknown,
+  how: Serialization,
+  writer: Writer,
+  keepEmpty = false,
+): Pair[] {
+  const shape = shapeOf(value)
+  const pairs =
+    how.style === "deepObject"
+      ? deepPairs(name, shape, writer, 0)
+      : flatPairs(name, shape, how, writer)
+  const isEmpty = pairs.length === 0 && shape.kind !== "none"
+  return isEmpty && keepEmpty ? [[writer.name(name), ""]] : pairs
+}
+
+/** Writes a value as one text, the way of paths and headers; `undefined` when there is none. */
+export function textOf(
+  name: string,
+  value: unknown,
+  how: Serialization,
+  writer: Writer,
+): string | undefined {
+  const shape = shapeOf(value)
+  switch (how.style) {
+    case "label":
+      return labelText(shape, how.explode, writer)
+    case "matrix":
+      return matrixText(name, shape, how.explode, writer)
+    default:
+      return simpleText(shape, how, writer)
+  }
+}
+
+/** Nested values in brackets: `a[b][0][c]`. */
+export function deepPairs(name: string, shape: Shape, writer: Writer, depth: number): Pair[] {
+  if (depth > DEPTH_LIMIT) {
+    throw new Unwritable(`is nested deeper than ${DEPTH_LIMIT} levels, or refers to itself`)
+  }
+  switch (shape.kind) {
+    case "none":
+      return []
+    case "scalar":
+      return [[writer.name(name), writer.value(shape.text)]]
+    case "list":
+      return shape.items.flatMap((item, index) =>
+        deepPairs(`${name}[${index}]`, shapeOf(item), writer, depth + 1),
+      )
+    case "record":
+      return shape.entries.flatMap(([key, item]) =>
+        deepPairs(`${name}[${key}]`, shapeOf(item), writer, depth + 1),
+      )
+  }
+}
+
+function flatPairs(name: string, shape: Shape, how: Serialization, writer: Writer): Pair[] {
+  const written = writer.name(name)
+  const delimiter = writer.delimiter(delimiterOf(how))
+  switch (shape.kind) {
+    case "none":
+      return []
+    case "scalar":
+      return [[written, writer.value(shape.text)]]
+    case "list": {
+      const items = shape.items.map((item) => writer.value(leafText(item)))
+      if (how.explode) return items.map((item) => [written, item])
+      return items.length === 0 ? [] : [[written, items.join(delimiter)]]
+    }
+    case "record": {
+      const members = shape.entries.map(([key, item]) => [key, leafText(item)] as const)
+      if (how.explode) return members.map(([key, text]) => [writer.name(key), writer.value(text)])
+      const pieces = members.flat().map((piece) => writer.value(piece))
+      return pieces.length === 0 ? [] : [[written, pieces.join(delimiter)]]
+    }
+  }
+}
+
+function simpleText(shape: Shape, how: Serialization, writer: Writer): string | undefined {
+  const delimiter = writer.delimiter(delimiterOf(how))
+  return piecesOf(shape, how.explode, writer)?.join(delimiter)
+}
+
+function labelText(shape: Shape, explode: boolean, writer: Writer): string | undefined {
+  const pieces = piecesOf(shape, explode, writer)
+  return pieces === undefined ? undefined : `.${pieces.join(explode ? "." : ",")}`
+}
+
+function matrixText(
+  name: string,
+  shape: Shape,
+  explode: boolean,
+  writer: Writer,
+): string | undefined {
+  const named = (key: string, text: string): string => (text === "" ? `;${key}` : `;${key}=${text}`)
+  const written = writer.name(name)
+  if (explode && shape.kind === "record") {
+    const members = shape.entries.map(([key, item]) =>
+      named(writer.name(key), writer.value(leafText(item))),
+    )
+    return members.length === 0 ? undefined : members.join("")
+  }
+  const pieces = piecesOf(shape, false, writer)
+  if (pieces === undefined) return undefined
+  if (explode) return pieces.map((piece) => named(written, piece)).join("")
+  return named(written, pieces.join(","))
+}
+
+/** The written values of a list, or names and values of an object; `undefined` when there are none. */
+function piecesOf(shape: Shape, explode: boolean, writer: Writer): string[] | undefined {
+  switch (shape.kind) {
+    case "none":
+      return undefined
+    case "scalar":
+      return [writer.value(shape.text)]
+    case "list":
+      if (shape.items.length === 0) return undefined
+      return shape.items.map((item) => writer.value(leafText(item)))
+    case "record":
+      if (shape.entries.length === 0) return undefined
+      return shape.entries.flatMap(([key, item]) => {
+        const value = writer.value(leafText(item))
+        return explode ? [`${writer.name(key)}=${value}`] : [writer.name(key), value]
+      })
+  }
+}
+
+/** Text of a member: no style goes further down than one level, so what is deeper is JSON. */
+function leafText(item: unknown): string {
+  const shape = shapeOf(item)
+  return shape.kind === "scalar" ? shape.text : jsonText(item)
+}
+
+function delimiterOf(how: Serialization): string {
+  switch (how.style) {
+    case "spaceDelimited":
+      return " "
+    case "pipeDelimited":
+      return "|"
+    case "tabDelimited":
+      return "\t"
+    default:
+      return ","
+  }
+}

@@ -1,0 +1,105 @@
+import { Unwritable } from "./fault.ts"
+
+/** What a value is to a serialiser; `none` leaves no trace in a request. */
+export type Shape =
+  | { readonly kind: "none" }
+  | { readonly kind: "scalar"; readonly text: string }
+  | { readonly kind: "list"; readonly items: readonly unknown[] }
+  | { readonly kind: "record"; readonly entries: readonly (readonly [string, unknown])[] }
+
+const NONE: Shape = { kind: "none" }
+
+/** Reserved characters that may stand in a path value when a document says so. */
+export const PATH_RESERVED = "/:@!$&'()*+,;="
+
+/**
+ * Reserved characters that may stand in a query value when a document says so.
+ *
+ * `#` would end the query, `&` would start another parameter, and `+` would be read as a space.
+ */
+export const QUERY_RESERVED = "/?:@[]!$'()*,;="
+
+/** Percent-encodes everything but RFC 3986's unreserved characters. */
+export function encodeStrict(text: string): string {
+  try {
+    return encodeURIComponent(text).replace(/[!'()*]/g, percent)
+  } catch {
+    throw new Unwritable("holds half of a surrogate pair, which UTF-8 cannot write")
+  }
+}
+
+/** Percent-encodes all but unreserved characters, those in `kept`, and what is encoded already. */
+export function encodeKeeping(text: string, kept: string): string {
+  // Without the flag `i`: with `u` it takes `ſ` for an `s` and the Kelvin sign for a `k`.
+  return text.replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9\-._~]/gu, (piece) =>
+    piece.length === 3 || kept.includes(piece) ? piece : encodeStrict(piece),
+  )
+}
+
+/** Encodes as `application/x-www-form-urlencoded` does: a space is `+`, and `*` stays. */
+export function encodeForm(text: string): string {
+  return encodeStrict(text).replaceAll("%20", "+").replaceAll("%2A", "*").replaceAll("~", "%7E")
+}
+
+/** Sorts a value into what can be written; throws `Unwritable` for what has no text. */
+export function shapeOf(value: unknown): Shape {
+  switch (typeof value) {
+    case "string":
+      return { kind: "scalar", text: value }
+    case "boolean":
+    case "bigint":
+      return { kind: "scalar", text: String(value) }
+    case "number":
+      if (!Number.isFinite(value)) throw new Unwritable(`is ${value}, which is no number to send`)
+      return { kind: "scalar", text: String(value) }
+    case "undefined":
+      return NONE
+    case "object":
+      return value === null ? NONE : shapeOfObject(value)
+    default:
+      throw new Unwritable(`is a ${typeof value}, which has no text`)
+  }
+}
+
+/** Raw bytes in any of the forms that platforms have for them. */
+export type Bytes = Uint8Array | ArrayBuffer | ArrayBufferView | Blob | ReadableStream<Uint8Array>
+
+/** Whether a value is raw bytes. */
+export function isBytes(value: unknown): value is Bytes {
+  return (
+    value instanceof Blob ||
+    value instanceof ArrayBuffer ||
+    ArrayBuffer.isView(value) ||
+    value instanceof ReadableStream
+  )
+}
+
+function shapeOfObject(value: object): Shape {
+  if (Array.isArray(value)) {
+    return { kind: "list", items: value.filter((item) => item !== undefined && item !== null) }
+  }
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new Unwritable("is a Date that is none")
+    return { kind: "scalar", text: value.toISOString() }
+  }
+  if (isBytes(value)) throw new Unwritable("is raw bytes, which only a body can carry")
+  if (value instanceof Map || value instanceof Set) {
+    throw new Unwritable("is a Map or a Set; give a plain object or a list")
+  }
+  const plain = value as { toJSON?: unknown }
+  if (typeof plain.toJSON === "function") {
+    const own: unknown = plain.toJSON()
+    if (typeof own !== "object" || Array.isArray(own)) return shapeOf(own)
+    return own === null ? NONE : recordOf(own)
+  }
+  return recordOf(value)
+}
+
+function recordOf(value: object): Shape {
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined && item !== null)
+  return { kind: "record", entries }
+}
+
+function percent(char: string): string {
+  return `%${char.charCodeAt(0).toString(16).toUpperCase()}`
+}
