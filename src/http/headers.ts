@@ -1,0 +1,26 @@
+import { maskValue } from "./secrets.ts"
+
+const SECRET_NAME =
+  /^(?:set-cookie2?|cookie|(?:proxy-)?authorization|(?:proxy-)?authentication-info)$|(?:^|[-_])(?:token|jwt|secret|password|passwd|credentials?|(?:api|access|auth|private|subscription|functions?)[-_]?key|[a-z]*token)(?:$|[-_])/
+// Cursors, which callers need to go on.
+const CURSOR_NAME = /(?:^|[-_])(?:continuation|page|next|prev|previous|sync|cursor)[-_]?token$/
+
+/**
+ * Headers of a response that may be shown: lower-case, without cookies and credentials.
+ *
+ * `www-authenticate` stays, since it says how to sign in. Counts such as
+ * `x-ratelimit-remaining-tokens` and cursors such as `x-next-page-token` are no credentials.
+ */
+export function safeHeaders(
+  headers: Headers,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> {
+  const shown: [string, string][] = []
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    if (SECRET_NAME.test(key) && !CURSOR_NAME.test(key)) continue
+    shown.push([key, maskValue(value, secrets)])
+  }
+  // Defines each name as it is; assigning would lose a header called `__proto__`.
+  return Object.fromEntries(shown)
+}

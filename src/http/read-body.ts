@@ -1,0 +1,156 @@
+import { CallError } from "../errors.ts"
+import { readChunks } from "./chunks.ts"
+import { decodeIfText, decodeText, excerpt } from "./decode.ts"
+import { originOf } from "./egress.ts"
+import { discard } from "./exchange.ts"
+import type { HttpResponse } from "./exchange.ts"
+import type { RequestContext } from "./failure.ts"
+import { parseJson } from "./json.ts"
+import { isJson, isText, parseMediaType } from "./media-type.ts"
+import { isSafeMethod } from "./repeat.ts"
+import { maskSecrets } from "./secrets.ts"
+
+/** How a body is read. */
+export interface ReadBodyOptions {
+  readonly signal: AbortSignal
+  readonly secrets: readonly string[]
+  /** Of the request: a HEAD has no body. */
+  readonly method: string
+  /** Counted after decompression; 10 MiB. */
+  readonly maxBytes?: number | undefined
+  /** What is over the limit is left out instead of being an error. */
+  readonly truncate?: boolean | undefined
+  readonly operationId?: string | undefined
+  /** Default: by the method. */
+  readonly mayHaveEffect?: boolean | undefined
+  /** How messages begin; `The request of "…"` when left out. */
+  readonly subject?: string | undefined
+}
+
+/** A body, as what its content type says it is. */
+export interface ReadBody {
+  /** A JSON value, a text, a `Uint8Array`, or `undefined` when there is no body. */
+  readonly data: unknown
+  /** What is not as the response says. */
+  readonly warning?: string
+}
+
+const MAX_BYTES = 10 * 1024 * 1024
+const EMPTY = new Set([204, 205, 304])
+
+/** Reads a body to its end, up to a limit; at the limit the connection is closed. */
+export async function readBody(
+  response: HttpResponse,
+  options: ReadBodyOptions,
+): Promise<ReadBody> {
+  const { body, status } = response
+  if (body === null) return { data: undefined }
+  if (options.method === "HEAD" || EMPTY.has(status)) {
+    discard(response)
+    return { data: undefined }
+  }
+  const { bytes, isCut } = await readBytes(response, body, options)
+  if (bytes.length === 0) return { data: undefined }
+  return interpret(bytes, response.contentType, isCut, options)
+}
+
+function interpret(
+  bytes: Uint8Array,
+  contentType: string,
+  isCut: boolean,
+  options: ReadBodyOptions,
+): ReadBody {
+  // Nothing, or something that is no content type at all.
+  if (parseMediaType(contentType) === undefined) return guess(bytes, options)
+  if (isJson(contentType)) {
+    const text = maskSecrets(decodeText(bytes, contentType), options.secrets)
+    return isCut ? { data: text } : asJson(text, options)
+  }
+  if (!isText(contentType)) return { data: bytes }
+  return { data: maskSecrets(decodeText(bytes, contentType), options.secrets) }
+}
+
+function asJson(text: string, options: ReadBodyOptions): ReadBody {
+  if (text.trim() === "") return { data: undefined }
+  const parsed = parseJson(text)
+  switch (parsed.is) {
+    case "value":
+      return { data: parsed.value }
+    case "broken":
+      return {
+        data: text,
+        warning:
+          `The answer${nameOf(options)} says that it is JSON, and is ${parsed.reason}; its text is ` +
+          `given as it came. It begins: ${excerpt(text, 200)}`,
+      }
+    case "too-deep":
+      throw new CallError(
+        "PAYLOAD_TOO_LARGE",
+        `The answer${nameOf(options)} is JSON nested deeper than ${parsed.limit} levels.`,
+        { operationId: options.operationId, mayHaveExecuted: contextOf(options).mayHaveEffect },
+      )
+  }
+}
+
+/** Without a content type: JSON if it is, else text if it can be, else bytes. */
+function guess(bytes: Uint8Array, { secrets }: ReadBodyOptions): ReadBody {
+  const plain = decodeIfText(bytes)
+  if (plain === undefined) return { data: bytes }
+  const text = maskSecrets(plain, secrets)
+  const parsed = parseJson(text)
+  return { data: parsed.is === "value" ? parsed.value : text }
+}
+
+async function readBytes(
+  response: HttpResponse,
+  body: ReadableStream<Uint8Array>,
+  options: ReadBodyOptions,
+): Promise<{ bytes: Uint8Array; isCut: boolean }> {
+  const { maxBytes = MAX_BYTES, truncate = false } = options
+  const announced = Number(response.headers["content-length"] ?? Number.NaN)
+  // The length of compressed bytes says nothing about the text they hold.
+  if (!truncate && announced > maxBytes && response.headers["content-encoding"] === undefined) {
+    discard(response)
+    throw tooLarge(maxBytes, options)
+  }
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of readChunks(body, contextOf(options, response.url))) {
+    if (length + chunk.length > maxBytes) {
+      if (!truncate) throw tooLarge(maxBytes, options)
+      chunks.push(chunk.subarray(0, maxBytes - length))
+      return { bytes: joined(chunks, maxBytes), isCut: true }
+    }
+    chunks.push(chunk)
+    length += chunk.length
+  }
+  return { bytes: joined(chunks, length), isCut: false }
+}
+
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
+  return bytes
+}
+
+function tooLarge(limit: number, options: ReadBodyOptions): CallError {
+  return new CallError(
+    "PAYLOAD_TOO_LARGE",
+    `The answer${nameOf(options)} is larger than ${limit} bytes and was not read to its end. ` +
+      `Ask for less, or raise "maxResponseBytes".`,
+    { operationId: options.operationId, mayHaveExecuted: contextOf(options).mayHaveEffect },
+  )
+}
+
+function nameOf({ operationId }: ReadBodyOptions): string {
+  return operationId === undefined ? "" : ` to "${operationId}"`
+}
+
+function contextOf(options: ReadBodyOptions, url?: string): RequestContext {
+  const { mayHaveEffect = !isSafeMethod(options.method) } = options
+  return { ...options, mayHaveEffect, origin: url === undefined ? undefined : originOf(url) }
+}
