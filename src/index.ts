@@ -75,6 +75,7 @@ export {
 } from "./response-envelope.ts"
 export type {
   HTTPResponseMeta,
+  HTTPStreamEvent,
   LocalResponseMeta,
   MCPAnnotations,
   MCPContentBlock,
@@ -108,6 +109,32 @@ export type { CompiledSchema } from "./schema/compiled.ts"
 export { FromSchema, schemaDiagnostics } from "./from_schema.ts"
 export type { FromSchemaOptions } from "./from_schema.ts"
 export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./schema/admit.ts"
+export {
+  FromOpenAPI,
+  FromOpenAPIFile,
+  FromOpenAPIUrl,
+  OpenAPIServiceRegistry,
+  paginate,
+  prepareRequest,
+} from "./from_openapi.ts"
+export type {
+  Credential,
+  HTTPServiceConfig,
+  ImportedOperation,
+  ImportedOperations,
+  ImportNote,
+  ImportReport,
+  OpenAPIConfig,
+  OpenAPISpec,
+  OpenAPIUrlConfig,
+  OperationSummary,
+  PaginateOptions,
+  PreparedRequest,
+  ReconnectPolicy,
+  ReportedOperation,
+  RequestOptions,
+  Secret,
+} from "./from_openapi.ts"
 export { fromStandardSchema } from "./from_standard_schema.ts"
 
 export { scanDefinitions, scanOperations } from "./scanner.ts"

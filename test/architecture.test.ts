@@ -8,6 +8,7 @@ type Layer =
   | "vocabulary"
   | "schema"
   | "search"
+  | "http"
   | "engine"
   | "mapping"
   | "sources"
@@ -34,7 +35,15 @@ interface Row {
 }
 
 const VOCABULARY = ["vocabulary", "schema", "search"] as const
-const LIBRARY = [...VOCABULARY, "engine", "mapping", "sources", "serving", "transports"] as const
+const LIBRARY = [
+  ...VOCABULARY,
+  "http",
+  "engine",
+  "mapping",
+  "sources",
+  "serving",
+  "transports",
+] as const
 
 /** The table of "Imports point inward". A new file or folder gets its place here. */
 const TABLE: Record<Layer, Row> = {
@@ -67,6 +76,12 @@ const TABLE: Record<Layer, Row> = {
     packages: ["typebox", "typebox/schema", "typebox/system"],
   },
   search: { files: ["src/search/"], uses: [] },
+  http: {
+    files: ["src/http/"],
+    uses: VOCABULARY,
+    types: ["src/openapi/model.ts"],
+    packages: ["eventsource-parser"],
+  },
   engine: {
     files: [
       "src/access.ts",
@@ -85,11 +100,20 @@ const TABLE: Record<Layer, Row> = {
   },
   mapping: {
     files: ["src/from_schema.ts", "src/from_standard_schema.ts", "src/openapi/", "src/mcp/"],
-    uses: VOCABULARY,
+    uses: [...VOCABULARY, "http"],
+    packages: ["js-yaml"],
   },
   sources: {
-    files: ["src/from_openapi.ts", "src/from_mcp.ts", "src/scanner.ts", "src/scan/"],
-    uses: [...VOCABULARY, "mapping"],
+    files: [
+      "src/from_openapi.ts",
+      "src/openapi-services.ts",
+      "src/paginate.ts",
+      "src/paginate/",
+      "src/from_mcp.ts",
+      "src/scanner.ts",
+      "src/scan/",
+    ],
+    uses: [...VOCABULARY, "http", "mapping"],
     types: ["engine"],
     peers: true,
   },

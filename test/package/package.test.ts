@@ -9,7 +9,7 @@ import { findGlobals } from "../support/source-scan.ts"
 import { BUILD_TIMEOUT, buildPackage, run, type BuiltPackage } from "./build.ts"
 
 /** Entries that run on any platform. */
-const NEUTRAL = [".", "./from-standard-schema", "./websocket", "./worker"]
+const NEUTRAL = [".", "./from-openapi", "./from-standard-schema", "./websocket", "./worker"]
 
 interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>

@@ -1,0 +1,75 @@
+import { CallError } from "./errors.ts"
+import type { AnyOperation } from "./define.ts"
+import {
+  FromOpenAPI,
+  FromOpenAPIFile,
+  FromOpenAPIUrl,
+  type ImportedOperations,
+  type OpenAPIConfig,
+  type OpenAPISpec,
+  type OpenAPIUrlConfig,
+} from "./from_openapi.ts"
+import type { OpenAPIFS } from "./platform.ts"
+
+/** Holds several imported APIs, by namespace. */
+export class OpenAPIServiceRegistry {
+  readonly #services = new Map<string, ImportedOperations>()
+
+  /** Imports a document under the namespace of its config. */
+  add(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
+    this.#expectFree(config.namespace)
+    return this.#keep(config.namespace, FromOpenAPI(spec, config))
+  }
+
+  async addFromFile(
+    path: string,
+    config: OpenAPIConfig,
+    fs?: OpenAPIFS,
+  ): Promise<ImportedOperations> {
+    this.#expectFree(config.namespace)
+    return this.#keep(config.namespace, await FromOpenAPIFile(path, config, fs))
+  }
+
+  async addFromUrl(url: string | URL, config: OpenAPIUrlConfig): Promise<ImportedOperations> {
+    this.#expectFree(config.namespace)
+    return this.#keep(config.namespace, await FromOpenAPIUrl(url, config))
+  }
+
+  get(namespace: string): ImportedOperations | undefined {
+    return this.#services.get(namespace)
+  }
+
+  /** Every operation of every API. */
+  getAll(): ImportedOperations[number][] {
+    return [...this.#services.values()].flat()
+  }
+
+  /** Forgets an API. What was registered of it stays registered. */
+  remove(namespace: string): boolean {
+    return this.#services.delete(namespace)
+  }
+
+  /** Registers every operation of every API. */
+  registerAll(registry: { registerAll(operations: readonly AnyOperation[]): unknown }): void {
+    registry.registerAll(this.getAll())
+  }
+
+  get size(): number {
+    return this.#services.size
+  }
+
+  #expectFree(namespace: string): void {
+    if (!this.#services.has(namespace)) return
+    throw new CallError(
+      "CONFLICT",
+      `An API is there under the namespace "${namespace}" already. Give it another one, or remove("${namespace}") first.`,
+    )
+  }
+
+  #keep(namespace: string, operations: ImportedOperations): ImportedOperations {
+    // Another one may have come while this one was loading.
+    this.#expectFree(namespace)
+    this.#services.set(namespace, operations)
+    return operations
+  }
+}

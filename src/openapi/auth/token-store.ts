@@ -1,0 +1,32 @@
+import type { TokenProvider, TokenRequest } from "./context.ts"
+
+/** Fetches and keeps one token; `createTokenSource` makes such. */
+export interface TokenSourceLike {
+  token(signal: AbortSignal): Promise<string>
+  forget(token: string): void
+}
+
+// Enough for every credential and scope of a service; a secret that changes leaves old ones behind.
+const MAX_SOURCES = 256
+
+/** Keeps one source for each token endpoint, client and set of scopes. */
+export function createTokenStore(
+  create: (request: TokenRequest) => TokenSourceLike,
+): TokenProvider {
+  const sources = new Map<string, TokenSourceLike>()
+  const sourceOf = (request: TokenRequest): TokenSourceLike => {
+    const { tokenUrl, clientId, clientSecret, scopes, authMethod } = request
+    const key = JSON.stringify([tokenUrl, clientId, clientSecret, scopes, authMethod])
+    const known = sources.get(key)
+    if (known !== undefined) return known
+    const oldest = sources.size < MAX_SOURCES ? undefined : sources.keys().next().value
+    if (oldest !== undefined) sources.delete(oldest)
+    const source = create(request)
+    sources.set(key, source)
+    return source
+  }
+  return {
+    token: (request, signal) => sourceOf(request).token(signal),
+    forget: (request, token) => sourceOf(request).forget(token),
+  }
+}

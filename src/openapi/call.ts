@@ -1,0 +1,218 @@
+import { CallError } from "../errors.ts"
+import { discard, exchange } from "../http/exchange.ts"
+import type { HttpResponse } from "../http/exchange.ts"
+import { readHttpError } from "../http/http-error.ts"
+import { createTokenSource } from "../http/oauth.ts"
+import { readBody } from "../http/read-body.ts"
+import { isSafeMethod } from "../http/repeat.ts"
+import { httpEnvelope } from "../response-envelope.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import { compileSchema } from "../schema/compiled.ts"
+import type { OperationContext } from "../types.ts"
+import { selectAuth } from "./auth.ts"
+import type { SelectedAuth, TokenRequest } from "./auth.ts"
+import { createTokenStore } from "./auth/token-store.ts"
+import type { HTTPServiceConfig } from "./config.ts"
+import type { PreparedRequest } from "./model.ts"
+import type { OperationSource } from "./operation/source.ts"
+import { buildRequest } from "./request/build.ts"
+import { encodeMultipart } from "./request/multipart.ts"
+import { chooseServer } from "./request/server.ts"
+import { type CallLimits, limitsOf } from "./call-limits.ts"
+
+/** What may be said anew for one request. */
+export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namespace"> {
+  /** Which of the declared content types a body has. */
+  readonly contentType?: string | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A request with the secrets in it. */
+interface Ready {
+  readonly request: PreparedRequest
+  readonly auth: SelectedAuth
+}
+
+/** An answer, and what has to be kept out of everything that is made of it. */
+export interface Answer {
+  readonly response: HttpResponse
+  readonly secrets: readonly string[]
+}
+
+/** What a handler may be called with; all of it is there when a registry calls. */
+export type HandlerContext = Partial<Pick<OperationContext, "signal" | "deadline" | "log">>
+
+/** Sends the requests of one import. */
+export class Caller {
+  readonly config: HTTPServiceConfig & { readonly contentType?: string | undefined }
+  readonly #documentUrl: string | undefined
+  readonly #tokens: ReturnType<typeof createTokenStore>
+
+  constructor(config: HTTPServiceConfig, documentUrl: string | undefined) {
+    this.config = config
+    this.#documentUrl = documentUrl
+    this.#tokens = createTokenStore((request: TokenRequest) =>
+      createTokenSource({ ...request, fetch: this.fetch }),
+    )
+  }
+
+  /** Read for each call: what is put in the place of the platform's later counts too. */
+  get fetch(): typeof globalThis.fetch {
+    return this.config.fetch ?? globalThis.fetch
+  }
+
+  /** The request that would be sent. */
+  async prepare(
+    source: OperationSource,
+    input: unknown,
+    options: RequestOptions = {},
+  ): Promise<PreparedRequest> {
+    return (await this.#ready(source, input, options)).request
+  }
+
+  /** Runs an operation that answers at once. */
+  async call(
+    source: OperationSource,
+    input: unknown,
+    context: HandlerContext | undefined,
+  ): Promise<ResponseEnvelope> {
+    const limits = limitsOf(context, this.config.timeout, source.id)
+    try {
+      const { response, secrets } = await this.open(source, input, context, limits)
+      const { data, warning } = await readBody(response, {
+        signal: limits.signal,
+        secrets,
+        method: source.operation.method,
+        operationId: source.id,
+        maxBytes: this.config.maxResponseBytes,
+      })
+      if (warning !== undefined) context?.log?.warn(warning, { operationId: source.id })
+      const { status, headers, contentType } = response
+      return httpEnvelope(data, { statusCode: status, headers, contentType })
+    } finally {
+      limits.end()
+    }
+  }
+
+  /** Sends a request and gives its answer; throws when that is not a success. */
+  async open(
+    source: OperationSource,
+    input: unknown,
+    context: HandlerContext | undefined,
+    limits: CallLimits,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      const { signal } = limits
+      const more = headers && { headers: { ...this.config.headers, ...headers } }
+      const { request, auth } = await this.#ready(source, input, { signal, ...more })
+      const { secrets } = auth
+      const response = await exchange(request, {
+        fetch: this.fetch,
+        signal,
+        operationId: source.id,
+        secrets,
+        mayHaveEffect: mayHaveEffect(source),
+        encodeBody: encodeMultipart,
+      })
+      if (response.status < 400) return { response, secrets }
+      if (response.status === 401) {
+        auth.forget()
+        // A token that was revoked: the next one may do. A body that was a stream is gone.
+        if (attempt === 1 && this.#fetchesTokens && !(request.body instanceof ReadableStream)) {
+          discard(response)
+          continue
+        }
+      }
+      throw await this.#failure(source, response, secrets, context, limits)
+    }
+  }
+
+  get #fetchesTokens(): boolean {
+    const { auth, credentials } = this.config
+    return [auth, ...Object.values(credentials ?? {})].some(
+      (credential) => typeof credential === "object" && credential.type === "clientCredentials",
+    )
+  }
+
+  async #ready(source: OperationSource, input: unknown, options: RequestOptions): Promise<Ready> {
+    const { plan } = source
+    const config = { ...this.config, ...options }
+    const { base, origin } = chooseServer(plan, { ...config, documentUrl: this.#documentUrl })
+    const auth = await selectAuth(plan.security, config, {
+      operationId: source.id,
+      origin,
+      documentUrl: this.#documentUrl,
+      allowedOrigins: config.allowedOrigins,
+      signal: options.signal,
+      isUndeclared: source.isUndeclared,
+      tokens: this.#tokens,
+    })
+    const request = buildRequest(plan, inputOf(source, input), {
+      base,
+      contentType: config.contentType,
+      headers: config.headers,
+      auth: auth.applied,
+    })
+    return { request, auth }
+  }
+
+  async #failure(
+    source: OperationSource,
+    response: HttpResponse,
+    secrets: readonly string[],
+    context: HandlerContext | undefined,
+    { signal }: CallLimits,
+  ): Promise<CallError> {
+    const error = await readHttpError(response, {
+      operationId: source.id,
+      method: source.operation.method,
+      mayHaveEffect: mayHaveEffect(source),
+      signal,
+      secrets,
+      maxBytes: this.config.maxResponseBytes,
+    })
+    const declared = declaredError(source, response.status)
+    if (declared === undefined || error.details === undefined) return error
+    if (compileSchema(declared.schema).check(error.details)) {
+      return new CallError(error.code, error.message, {
+        details: { ...error.details, declared: declared.code },
+        retryable: error.retryable,
+        mayHaveExecuted: error.mayHaveExecuted,
+        retryAfterMs: error.retryAfterMs,
+        operationId: source.id,
+      })
+    }
+    context?.log?.warn("An error is not as the document describes it", {
+      operationId: source.id,
+      declared: declared.code,
+    })
+    return error
+  }
+}
+
+function mayHaveEffect(source: OperationSource): boolean {
+  return !isSafeMethod(source.operation.method)
+}
+
+function declaredError(
+  { errorSchemas }: OperationSource,
+  status: number,
+): OperationSource["errorSchemas"][number] | undefined {
+  const codes = [`HTTP_${status}`, `HTTP_${Math.floor(status / 100)}XX`, "HTTP_DEFAULT"]
+  for (const code of codes) {
+    const found = errorSchemas.find((one) => one.code === code)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function inputOf(source: OperationSource, input: unknown): Readonly<Record<string, unknown>> {
+  if (input === undefined || input === null) return {}
+  if (typeof input === "object" && !Array.isArray(input)) return input as Record<string, unknown>
+  throw new CallError(
+    "VALIDATION_ERROR",
+    `Input for "${source.id}" must be an object with its inputs by name, got ${Array.isArray(input) ? "a list" : typeof input}.`,
+    { operationId: source.id },
+  )
+}

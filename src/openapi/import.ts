@@ -1,0 +1,108 @@
+import { lazyOperation } from "../internal/lazy-operation.ts"
+import type { LazyOperation } from "../internal/lazy-operation.ts"
+import { getOwn, isPlainRecord } from "../schema/json.ts"
+import type { OpenAPIDocument } from "./document.ts"
+import type { HTTPServiceConfig } from "./config.ts"
+import { operationName, uniqueNames } from "./names.ts"
+import type { Named } from "./names.ts"
+import { listOperations } from "./operation/list.ts"
+import type { RawOperation, Skipped } from "./operation/list.ts"
+import { ParameterReader } from "./operation/parameters.ts"
+import { answersOf } from "./operation/responses.ts"
+import { SchemaBuilder } from "./operation/schemas.ts"
+import { readSchemes, rootServers } from "./operation/security.ts"
+import { OperationSource } from "./operation/source.ts"
+import type { ImportContext } from "./operation/source.ts"
+import { SchemaStore } from "./schema/store.ts"
+
+/** One operation as a filter sees it: what the document says, before anything is made of it. */
+export interface OperationSummary {
+  readonly method: string
+  readonly path: string
+  readonly operationId?: string | undefined
+  readonly tags: readonly string[]
+  readonly deprecated: boolean
+}
+
+/** What an import takes over, beside where requests go. */
+export interface ImportConfig extends HTTPServiceConfig {
+  /** Which operations to take; all of them when left out. The others cost nothing. */
+  readonly filter?: ((operation: OperationSummary) => boolean) | undefined
+  /** Give the properties of object bodies as inputs of their own instead of one input `body`. */
+  readonly flatten?: boolean | undefined
+}
+
+/** What an import found. */
+export interface ImportResult {
+  readonly sources: readonly OperationSource[]
+  readonly skipped: readonly Skipped[]
+  readonly filtered: number
+}
+
+interface Candidate extends Named {
+  readonly operation: RawOperation
+  readonly isStreamed: boolean
+  readonly isTwin: boolean
+}
+
+/** Lists the operations of a document. Schemas are not touched. */
+export function importDocument(document: OpenAPIDocument, config: ImportConfig): ImportResult {
+  const context: ImportContext = {
+    document,
+    parameters: new ParameterReader(document),
+    schemas: new SchemaBuilder(document, new SchemaStore(document)),
+    namespace: config.namespace,
+    version: versionOf(document),
+    flatten: config.flatten === true,
+    schemes: readSchemes(document),
+    servers: rootServers(document),
+  }
+  const { operations, skipped } = listOperations(document)
+  const candidates: Candidate[] = []
+  let filtered = 0
+  for (const operation of operations) {
+    if (config.filter !== undefined && !config.filter(summaryOf(operation))) {
+      filtered++
+      continue
+    }
+    const answers = answersOf(document, operation)
+    const { method, path, raw } = operation
+    const wanted = operationName(raw["operationId"], method, path)
+    const isStreamed = answers === "stream"
+    candidates.push({ operation, path, method, wanted, isStreamed, isTwin: false })
+    if (answers !== "both") continue
+    const twin = `${wanted}_stream`
+    candidates.push({ operation, path, method, wanted: twin, isStreamed: true, isTwin: true })
+  }
+  const names = uniqueNames(candidates)
+  const sources = candidates.map(
+    ({ operation, isStreamed, isTwin }, index) =>
+      new OperationSource(context, operation, names[index] as string, isStreamed, isTwin),
+  )
+  return { sources, skipped, filtered }
+}
+
+/** The operation that stands for a source, once it has its handler. */
+export function operationOf(source: OperationSource): LazyOperation {
+  return lazyOperation(source)
+}
+
+function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
+  const { operationId, tags, deprecated } = raw
+  return {
+    method,
+    path,
+    ...(typeof operationId === "string" && { operationId }),
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
+    deprecated: deprecated === true,
+  }
+}
+
+/** The document's own version, where it is one that operations can have. */
+function versionOf(document: OpenAPIDocument): string {
+  const info = getOwn(document.root, "info")
+  const version = isPlainRecord(info) ? getOwn(info, "version") : undefined
+  const text = String(version ?? "").trim()
+  const fits = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/.test(text) && text.length <= 128
+  return fits ? text : "1.0.0"
+}

@@ -1,0 +1,91 @@
+const MAX_NAME = 128
+
+/**
+ * A name for an operation, made of the document's own id: letters, digits, `_`, `-` and inner dots.
+ *
+ * Without an id, or with one that leaves nothing, it is made of the method and the path.
+ */
+export function operationName(operationId: unknown, method: string, path: string): string {
+  const name = typeof operationId === "string" ? safeName(operationId) : ""
+  return name === "" ? pathName(method, path) : name
+}
+
+/** A text as a name; "" when nothing of it can be one. */
+export function safeName(text: string): string {
+  if (/^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= MAX_NAME) {
+    return text
+  }
+  const safe = text
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, "_")
+    .replaceAll(/_{2,}/g, "_")
+    .replaceAll(/[._-]*\.[._-]*/g, ".")
+    .replaceAll(/^[._-]+|[._-]+$/g, "")
+  // An id of nothing but other scripts would end up as one of many equal names.
+  if (safe.length <= MAX_NAME) return safe
+  return `${safe.slice(0, MAX_NAME - 9).replace(/[._-]+$/, "")}_${hash(text)}`
+}
+
+/** `get_users_by_id` for `GET /users/{id}`. */
+function pathName(method: string, path: string): string {
+  const words = path.replaceAll(/\{([^{}]*)\}/g, " by $1 ")
+  const name = safeName(
+    `${method.toLowerCase()}_${words.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "")}`,
+  )
+  return /^[A-Za-z0-9]+$/.test(name) && name === safeName(method.toLowerCase())
+    ? `${name}_root`
+    : name
+}
+
+/** What wants a name: the place in the document decides who keeps it. */
+export interface Named {
+  readonly wanted: string
+  readonly path: string
+  readonly method: string
+}
+
+/**
+ * Gives each its own name. Of those that want the same, the first by path and method keeps it and the
+ * others are numbered in that order, so that moving things about in the document changes nothing.
+ */
+export function uniqueNames(items: readonly Named[]): string[] {
+  const names = items.map(({ wanted }) => wanted)
+  const taken = new Set(names)
+  if (taken.size === items.length) return names
+  for (const [wanted, group] of groupsOf(names)) {
+    if (group.length === 1) continue
+    group.sort((left, right) => compare(items[left] as Named, items[right] as Named))
+    let count = 1
+    for (const index of group.slice(1)) {
+      let name: string
+      do name = `${wanted}_${++count}`
+      while (taken.has(name))
+      taken.add(name)
+      names[index] = name
+    }
+  }
+  return names
+}
+
+function groupsOf(names: readonly string[]): Map<string, number[]> {
+  const groups = new Map<string, number[]>()
+  names.forEach((name, index) => {
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [index])
+    else group.push(index)
+  })
+  return groups
+}
+
+function compare(left: Named, right: Named): number {
+  if (left.path !== right.path) return left.path < right.path ? -1 : 1
+  return left.method < right.method ? -1 : 1
+}
+
+/** Eight characters that stand for a text. */
+function hash(text: string): string {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0
+  }
+  return value.toString(16).padStart(8, "0")
+}

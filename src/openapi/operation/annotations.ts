@@ -1,0 +1,23 @@
+import type { OperationAnnotations } from "../../types.ts"
+
+/** Methods that only read. */
+export const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "QUERY"])
+
+const ANNOTATIONS = new Map<string, OperationAnnotations>()
+
+/** What HTTP says about a method. */
+export function annotationsOf(method: string): OperationAnnotations {
+  let found = ANNOTATIONS.get(method)
+  if (found === undefined) {
+    const readOnly = READS.has(method) || method === "OPTIONS" || method === "TRACE"
+    found = Object.freeze({
+      readOnly,
+      destructive: method === "DELETE",
+      idempotent: readOnly || method === "PUT" || method === "DELETE",
+      openWorld: true,
+    })
+    // Any token may be a method; the usual ones are what is worth keeping.
+    if (ANNOTATIONS.size < 32) ANNOTATIONS.set(method, found)
+  }
+  return found
+}

@@ -1,0 +1,92 @@
+import { isPlainRecord } from "../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import { propertiesOf } from "./body.ts"
+import type { Body } from "./body.ts"
+import type { FlatProperty } from "./schemas.ts"
+
+/** The properties of a body as inputs beside the parameters. */
+export interface Flattened {
+  readonly properties: readonly FlatProperty[]
+  /** Input key to name of the property. */
+  readonly names: ReadonlyMap<string, string>
+}
+
+/**
+ * Spreads an object body over the input; `null` when it cannot be: a list, a text, bytes, a union.
+ *
+ * A property that is called like a parameter gets a key that says where it goes: `body_id`.
+ */
+export function flatten(
+  document: OpenAPIDocument,
+  body: Body,
+  taken: ReadonlySet<string>,
+): Flattened | null {
+  const media = body.media.find((one) => ["json", "form", "multipart"].includes(one.class))
+  const fields =
+    body.form === undefined
+      ? isSpreadable(document, media?.schema)
+        ? propertiesOf(document, media?.schema)
+        : new Map<string, Place>()
+      : new Map(body.form.map((place) => [nameOf(place), place]))
+  if (fields.size === 0) return null
+  const needed = body.required ? requiredOf(document, media?.schema, 0) : new Set<string>()
+  const keys = new Set(taken)
+  const properties: FlatProperty[] = []
+  const names = new Map<string, string>()
+  for (const [name, place] of fields) {
+    if (isReadOnly(document, place)) continue
+    let key = name
+    for (let count = 1; keys.has(key); count++)
+      key = count === 1 ? `body_${name}` : `body_${name}_${count}`
+    keys.add(key)
+    names.set(key, name)
+    const required =
+      body.form === undefined
+        ? needed.has(name)
+        : isPlainRecord(place.value) && place.value["required"] === true
+    properties.push({ key, place, required })
+  }
+  return { properties, names }
+}
+
+function nameOf(place: Place): string {
+  return isPlainRecord(place.value) ? String(place.value["name"]) : ""
+}
+
+/** An object whose properties are all there is to it. */
+function isSpreadable(document: OpenAPIDocument, schema: Place | undefined): boolean {
+  if (schema === undefined) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  const { oneOf, anyOf, additionalProperties, type } = place.value
+  if (oneOf !== undefined || anyOf !== undefined) return false
+  if (type !== undefined && type !== "object") return false
+  return !isPlainRecord(additionalProperties)
+}
+
+function requiredOf(
+  document: OpenAPIDocument,
+  schema: Place | undefined,
+  depth: number,
+): Set<string> {
+  const names = new Set<string>()
+  if (schema === undefined || depth > 16) return names
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return names
+  const { required, allOf } = place.value
+  if (Array.isArray(required)) for (const name of required) names.add(String(name))
+  if (Array.isArray(allOf)) {
+    allOf.forEach((value: unknown, index) => {
+      const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }
+      for (const name of requiredOf(document, member, depth + 1)) names.add(name)
+    })
+  }
+  return names
+}
+
+function isReadOnly(document: OpenAPIDocument, place: Place): boolean {
+  if (isPlainRecord(place.value) && place.value["readOnly"] === true) return true
+  const followed = document.follow(place.value, place.file, place.pointer)
+  return !isBroken(followed) && isPlainRecord(followed.value) && followed.value["readOnly"] === true
+}

@@ -1,0 +1,131 @@
+import { isPlainRecord } from "../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import type { ParameterModel, ParameterStyle } from "../model.ts"
+import type { Note } from "../schema/convert.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** A parameter with the place of its schema. */
+export interface Parameter extends ParameterModel {
+  readonly raw: Raw
+  /** The schema, where it stands; absent when nothing says what the value is. */
+  readonly schema?: Place | undefined
+}
+
+/** Headers that 3.x says to ignore, because other parts of the document speak of them. */
+const SPOKEN_OF: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"])
+
+/** Where parameters go; of several with one name, the first place has the plain name. */
+export const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
+
+/** Reads one parameter; `undefined` for one that is not to be used. */
+export function readParameter(
+  document: OpenAPIDocument,
+  place: Place,
+  notes: Note[],
+): Parameter | undefined {
+  const raw = place.value as Raw & { readonly name: string; readonly in: string }
+  const { name } = raw
+  const location = raw.in as ParameterModel["in"]
+  if (!ORDER.includes(location)) {
+    notes.push({
+      pointer: place.pointer,
+      message: `Parameter "${name}" is "in" ${JSON.stringify(raw.in)}, which does not exist; it is left out.`,
+    })
+    return undefined
+  }
+  const legacy = document.version === "2.0"
+  if (!legacy && location === "header" && SPOKEN_OF.has(name.toLowerCase())) return undefined
+  const content = legacy ? undefined : contentOf(document, raw, place)
+  const serialization = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
+  return {
+    raw,
+    key: name,
+    name,
+    in: location,
+    required: location === "path" || raw["required"] === true,
+    ...serialization,
+    allowReserved: raw["allowReserved"] === true,
+    allowEmptyValue: raw["allowEmptyValue"] === true,
+    content: content?.type,
+    schema: legacy ? place : (content?.schema ?? schemaAt(raw, place)),
+  }
+}
+
+function schemaAt(raw: Raw, place: Place): Place | undefined {
+  const value = raw["schema"]
+  if (value === undefined) return undefined
+  return { value, file: place.file, pointer: `${place.pointer}/schema` }
+}
+
+function contentOf(
+  document: OpenAPIDocument,
+  raw: Raw,
+  place: Place,
+): { type: string; schema: Place | undefined } | undefined {
+  const content = raw["content"]
+  if (!isPlainRecord(content)) return undefined
+  const [type] = Object.keys(content)
+  if (type === undefined) return undefined
+  const pointer = `${place.pointer}/content/${type.replaceAll("/", "~1")}`
+  const media = document.follow(content[type], place.file, pointer)
+  if (isBroken(media) || !isPlainRecord(media.value)) return { type, schema: undefined }
+  return { type, schema: schemaAt(media.value, media) }
+}
+
+const STYLES: ReadonlySet<unknown> = new Set([
+  ...[
+    "simple",
+    "label",
+    "matrix",
+    "form",
+    "spaceDelimited",
+    "pipeDelimited",
+    "deepObject",
+    "cookie",
+  ],
+])
+
+function styleOf(
+  raw: Raw,
+  location: ParameterModel["in"],
+): { style: ParameterStyle; explode: boolean } {
+  const declared = raw["style"]
+  const fallback = location === "path" || location === "header" ? "simple" : "form"
+  const style = (STYLES.has(declared) ? declared : fallback) as ParameterStyle
+  const { explode } = raw
+  return {
+    style,
+    explode: typeof explode === "boolean" ? explode : style === "form" || style === "cookie",
+  }
+}
+
+/** `collectionFormat` of Swagger 2.0. */
+function legacyStyle(
+  raw: Raw,
+  location: ParameterModel["in"],
+): { style: ParameterStyle; explode: boolean } {
+  const format = raw["collectionFormat"]
+  if (format === "multi") return { style: "form", explode: true }
+  if (format === "ssv") return { style: "spaceDelimited", explode: false }
+  if (format === "pipes") return { style: "pipeDelimited", explode: false }
+  if (format === "tsv") return { style: "tabDelimited", explode: false }
+  const style = location === "path" || location === "header" ? "simple" : "form"
+  return { style, explode: false }
+}
+
+/** A variable of a path that no parameter declares. */
+export function undeclared(name: string): Parameter {
+  return {
+    raw: {},
+    key: name,
+    name,
+    in: "path",
+    required: true,
+    style: "simple",
+    explode: false,
+    allowReserved: false,
+    allowEmptyValue: false,
+  }
+}

@@ -1,0 +1,125 @@
+import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument } from "../document.ts"
+import type { SecurityRequirement, SecurityScheme, ServerModel } from "../model.ts"
+import { typesOf } from "./body.ts"
+import type { RawOperation } from "./list.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** The ways in which an operation may be called; the document's own where it says nothing itself. */
+export function readSecurity(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  schemes: ReadonlyMap<string, SecurityScheme>,
+): SecurityRequirement[] {
+  const declared = operation.raw["security"] ?? document.root["security"]
+  if (!Array.isArray(declared)) return []
+  return declared.filter(isPlainRecord).map((requirement) => {
+    const needed: Array<[string, { scheme: SecurityScheme; scopes: readonly string[] }]> = []
+    for (const name of Object.keys(requirement)) {
+      const scheme: SecurityScheme = schemes.get(name) ?? { type: "unknown", declared: name }
+      needed.push([name, { scheme, scopes: typesOf(requirement[name]) }])
+    }
+    return new Map(needed)
+  })
+}
+
+/** The security schemes of a document, by name. */
+export function readSchemes(document: OpenAPIDocument): Map<string, SecurityScheme> {
+  const components = getOwn(document.root, "components")
+  const declared =
+    document.version === "2.0"
+      ? getOwn(document.root, "securityDefinitions")
+      : isPlainRecord(components)
+        ? getOwn(components, "securitySchemes")
+        : undefined
+  const schemes = new Map<string, SecurityScheme>()
+  if (!isPlainRecord(declared)) return schemes
+  for (const name of Object.keys(declared)) {
+    const place = document.follow(declared[name], document.entry, "")
+    if (isBroken(place) || !isPlainRecord(place.value)) continue
+    schemes.set(name, readScheme(place.value))
+  }
+  return schemes
+}
+
+function readScheme(raw: Raw): SecurityScheme {
+  const { type, in: location, name, scheme } = raw
+  switch (type) {
+    case "apiKey":
+      if (location === "query" || location === "cookie" || location === "header") {
+        return { type, in: location, name: String(name) }
+      }
+      break
+    case "http":
+      return { type, scheme: String(scheme).toLowerCase() }
+    case "basic":
+      return { type: "http", scheme: "basic" }
+    case "oauth2":
+      return { type, tokenUrl: tokenUrlOf(raw) }
+    case "openIdConnect":
+      return { type }
+    case "mutualTLS":
+      return { type }
+  }
+  return { type: "unknown", declared: String(type) }
+}
+
+function tokenUrlOf(raw: Raw): string | undefined {
+  const { flows, flow, tokenUrl } = raw
+  if (flow === "application" && typeof tokenUrl === "string") return tokenUrl
+  const found = isPlainRecord(flows) ? flows["clientCredentials"] : undefined
+  const url = isPlainRecord(found) ? found["tokenUrl"] : undefined
+  return typeof url === "string" ? url : undefined
+}
+
+/** The servers of an operation: its own, else its path's; empty when it says nothing. */
+export function ownServers(document: OpenAPIDocument, operation: RawOperation): ServerModel[] {
+  if (document.version === "2.0") {
+    const schemes = typesOf(operation.raw["schemes"])
+    return schemes.length > 0 ? legacyServers(document.root, schemes) : []
+  }
+  const own = readServers(operation.raw["servers"])
+  return own.length > 0 ? own : readServers(operation.item["servers"])
+}
+
+/** The servers of a document; one at least. */
+export function rootServers(document: OpenAPIDocument): ServerModel[] {
+  const { root } = document
+  if (document.version === "2.0") return legacyServers(root, typesOf(root["schemes"]))
+  return readServers(root["servers"])
+}
+
+function readServers(value: unknown): ServerModel[] {
+  if (!Array.isArray(value)) return []
+  return value.filter(isPlainRecord).flatMap(({ url, variables }) => {
+    if (typeof url !== "string") return []
+    const found: Array<[string, { default: string; enum?: readonly string[] }]> = []
+    if (isPlainRecord(variables)) {
+      for (const name of Object.keys(variables)) {
+        const raw = variables[name]
+        if (!isPlainRecord(raw)) continue
+        const values = Array.isArray(raw["enum"]) ? raw["enum"].map(String) : undefined
+        found.push([
+          name,
+          { default: String(raw["default"] ?? ""), ...(values && { enum: values }) },
+        ])
+      }
+    }
+    return [{ url, variables: new Map(found) }]
+  })
+}
+
+/** `host`, `basePath` and `schemes` of Swagger 2.0; what is missing is the document's own address. */
+function legacyServers(root: Raw, schemes: readonly string[]): ServerModel[] {
+  const { host, basePath } = root
+  const path = typeof basePath === "string" && basePath !== "" ? basePath : "/"
+  const rooted = path.startsWith("/") ? path : `/${path}`
+  const variables = new Map()
+  if (typeof host !== "string" || host === "") return [{ url: rooted, variables }]
+  const usable = schemes.filter((scheme) => scheme === "https" || scheme === "http")
+  const ordered = usable.toSorted((left, right) => right.length - left.length)
+  if (ordered.length === 0) return [{ url: `//${host}${rooted}`, variables }]
+  return ordered.map((scheme) => ({ url: `${scheme}://${host}${rooted}`, variables }))
+}

@@ -1,0 +1,31 @@
+import type { Place } from "../document.ts"
+import type { Note, SchemaNode, View } from "./convert.ts"
+
+/** A schema that was taken over, and what it needs. */
+export interface Converted {
+  readonly schema: SchemaNode
+  /** The definitions it refers to; some may stand there twice. */
+  readonly refs: readonly Definition[]
+  readonly notes: readonly Note[]
+}
+
+/** Definitions that together need nothing else. */
+export interface Closure {
+  readonly members: readonly Definition[]
+  readonly $defs: Readonly<Record<string, SchemaNode>>
+}
+
+/** A schema that others refer to by name. */
+export class Definition {
+  readonly name: string
+  readonly place: Place
+  readonly converted: Record<View, Converted | undefined> = { input: undefined, output: undefined }
+  readonly closures: Record<View, Closure | undefined> = { input: undefined, output: undefined }
+  /** The last search that came by here: cheaper than a set for each of thousands of searches. */
+  mark = 0
+
+  constructor(name: string, place: Place) {
+    this.name = name
+    this.place = place
+  }
+}

@@ -1,0 +1,187 @@
+import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { brokenMessage, isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import type { Note, SchemaNode, Surroundings, View } from "./convert.ts"
+import { Walk } from "./convert.ts"
+import { Definition } from "./definition.ts"
+import type { Closure, Converted } from "./definition.ts"
+import { IN_PLACE } from "./keywords.ts"
+
+/** Nodes of one schema; more is an attack, or a schema nobody can check. */
+const MAX_NODES = 200_000
+
+/**
+ * The schemas of a document: each is converted once, when it is first needed, and shared by all
+ * operations that use it.
+ */
+export class SchemaStore implements Surroundings {
+  readonly document: OpenAPIDocument
+  readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
+  readonly #taken = new Set<string>()
+  #searches = 0
+
+  constructor(document: OpenAPIDocument) {
+    this.document = document
+  }
+
+  /** Takes over a schema that stands in an operation. */
+  convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
+    const walk = new Walk(this, view, file, undefined, MAX_NODES)
+    const schema = walk.schema(raw, pointer, 0, false)
+    return { schema, refs: walk.refs, notes: walk.notes }
+  }
+
+  /** All definitions that these need, directly or not. The same ones give the same object. */
+  closure(refs: readonly Definition[], view: View): Closure | undefined {
+    const [first] = refs
+    if (first === undefined) return undefined
+    let largest = this.#closureOf(first, view)
+    let others = false
+    for (const ref of refs) {
+      if (ref === first) continue
+      others = true
+      const closure = this.#closureOf(ref, view)
+      if (closure.members.length > largest.members.length) largest = closure
+    }
+    if (!others) return largest
+    const search = ++this.#searches
+    const members: Definition[] = []
+    for (const ref of refs) add(this.#closureOf(ref, view).members, members, search)
+    return members.length === largest.members.length ? largest : this.#collect(members, view)
+  }
+
+  /** What could not be taken over of some definitions. */
+  notes(members: readonly Definition[], view: View): Note[] {
+    const found: Note[] = []
+    for (const member of members) {
+      const { notes } = this.#convert(member, view)
+      if (notes.length > 0) found.push(...notes)
+    }
+    return found
+  }
+
+  refer(ref: string, pointer: string, walk: Walk, inPlace: boolean): string | undefined {
+    const place = this.document.lookUp(ref, walk.file)
+    if (isBroken(place)) {
+      walk.note(pointer, `${brokenMessage(place)} Anything is accepted here.`)
+      return undefined
+    }
+    if (typeof place.value !== "object" && typeof place.value !== "boolean") {
+      walk.note(pointer, `Reference "${ref}" leads to something that is no schema.`)
+      return undefined
+    }
+    const definition = this.#at(place)
+    if (inPlace && walk.definition !== undefined && this.#returns(definition, walk.definition)) {
+      walk.note(pointer, `Reference "${ref}" leads back to itself; anything is accepted here.`)
+      return undefined
+    }
+    walk.refs.push(definition)
+    return `#/$defs/${definition.name}`
+  }
+
+  #convert(definition: Definition, view: View): Converted {
+    const known = definition.converted[view]
+    if (known !== undefined) return known
+    const { value, file, pointer } = definition.place
+    const walk = new Walk(this, view, file, definition, MAX_NODES)
+    const schema = walk.schema(value, pointer, 0, true)
+    const converted = { schema, refs: walk.refs, notes: walk.notes }
+    definition.converted[view] = converted
+    if (!walk.dependsOnView) definition.converted[view === "input" ? "output" : "input"] = converted
+    return converted
+  }
+
+  #closureOf(root: Definition, view: View): Closure {
+    const known = root.closures[view]
+    if (known !== undefined) return known
+    const search = ++this.#searches
+    const members = [root]
+    root.mark = search
+    let largest: Closure | undefined
+    // The list grows while it is walked.
+    for (const member of members) {
+      const inner = member.closures[view]
+      if (inner === undefined) {
+        add(this.#convert(member, view).refs, members, search)
+        continue
+      }
+      if (largest === undefined || inner.members.length > largest.members.length) largest = inner
+      add(inner.members, members, search)
+    }
+    const closure =
+      members.length === largest?.members.length ? largest : this.#collect(members, view)
+    root.closures[view] = closure
+    return closure
+  }
+
+  #collect(members: readonly Definition[], view: View): Closure {
+    const $defs: Record<string, SchemaNode> = {}
+    for (const member of members) $defs[member.name] = this.#convert(member, view).schema
+    return { members, $defs: Object.freeze($defs) }
+  }
+
+  #at(place: Place): Definition {
+    const { file, pointer } = place
+    let definitions = this.#definitions.get(file)
+    if (definitions === undefined) this.#definitions.set(file, (definitions = new Map()))
+    let found = definitions.get(pointer)
+    if (found === undefined) {
+      const wanted = definitionName(pointer, file)
+      let name = wanted
+      for (let count = 2; this.#taken.has(name); count++) name = `${wanted}_${count}`
+      this.#taken.add(name)
+      definitions.set(pointer, (found = new Definition(name, place)))
+    }
+    return found
+  }
+
+  /** Whether one definition leads to another without a step into the value: that could never be checked. */
+  #returns(from: Definition, to: Definition): boolean {
+    const seen = new Set([from])
+    for (const definition of seen) {
+      if (definition === to) return true
+      const { value, file } = definition.place
+      this.#eachInPlace(value, file, 0, (next) => seen.add(next))
+    }
+    return false
+  }
+
+  #eachInPlace(
+    schema: unknown,
+    file: SourceFile,
+    depth: number,
+    visit: (definition: Definition) => void,
+  ): void {
+    if (!isPlainRecord(schema) || depth > 64) return
+    const ref = getOwn(schema, "$ref")
+    if (typeof ref === "string") {
+      const place = this.document.lookUp(ref, file)
+      if (!isBroken(place)) visit(this.#at(place))
+    }
+    for (const keyword of IN_PLACE) {
+      const value = schema[keyword]
+      if (value === undefined) continue
+      for (const member of Array.isArray(value) ? (value as unknown[]) : [value]) {
+        this.#eachInPlace(member, file, depth + 1, visit)
+      }
+    }
+  }
+}
+
+/** Adds what this search has not seen. */
+function add(found: readonly Definition[], members: Definition[], search: number): void {
+  for (const definition of found) {
+    if (definition.mark === search) continue
+    definition.mark = search
+    members.push(definition)
+  }
+}
+
+/** The component's own name; for another place, what its pointer says. */
+function definitionName(pointer: string, file: SourceFile): string {
+  const component = /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)$/.exec(pointer)?.[1]
+  const text =
+    component ?? (pointer === "" ? (file.url.split("/").pop() ?? "document") : pointer.slice(1))
+  const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, "_")
+  return safe === "" || safe === "__proto__" ? "definition" : safe
+}

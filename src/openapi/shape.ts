@@ -1,0 +1,62 @@
+/** How deep a document may be nested. Real ones have about twenty levels. */
+export const MAX_DEPTH = 1000
+
+/**
+ * Whether a value is nested deeper than `MAX_DEPTH`, or contains itself.
+ *
+ * Looks at `budget` objects at most, so that a large document costs no more than a small one.
+ */
+export function isDeep(value: unknown, budget: number): boolean {
+  let left = budget
+  const visit = (node: unknown, depth: number): boolean => {
+    if (typeof node !== "object" || node === null || left-- <= 0) return false
+    if (depth > MAX_DEPTH) return true
+    if (Array.isArray(node)) return node.some((item) => visit(item, depth + 1))
+    // Of a document that went through JSON or YAML, each enumerable property is its own.
+    for (const key in node) {
+      if (visit((node as Record<string, unknown>)[key], depth + 1)) return true
+    }
+    return false
+  }
+  return visit(value, 0)
+}
+
+/** What a value with shared parts would be if each part were written out wherever it stands. */
+export type Expansion =
+  | { readonly kind: "tree"; readonly written: number; readonly expanded: number }
+  | { readonly kind: "cycle" }
+  | { readonly kind: "deep" }
+
+/** Counts the values of a document, shared parts once as written and as often as they are used. */
+export function measureExpansion(value: unknown): Expansion {
+  const known = new Map<object, { size: number; height: number }>()
+  let written = 0
+  let failure: "cycle" | "deep" | undefined
+  const visit = (node: unknown, depth: number): { size: number; height: number } => {
+    if (typeof node !== "object" || node === null) {
+      written++
+      return LEAF
+    }
+    const seen = known.get(node)
+    if (seen === OPEN) failure = "cycle"
+    const height = seen?.height ?? 0
+    if (depth + height > MAX_DEPTH) failure ??= "deep"
+    if (seen !== undefined || failure !== undefined) return seen ?? LEAF
+    known.set(node, OPEN)
+    written++
+    const result = { size: 1, height: 0 }
+    for (const item of Object.values(node)) {
+      const inner = visit(item, depth + 1)
+      if (failure !== undefined) return LEAF
+      result.size += inner.size
+      result.height = Math.max(result.height, inner.height + 1)
+    }
+    known.set(node, result)
+    return result
+  }
+  const { size } = visit(value, 0)
+  return failure === undefined ? { kind: "tree", written, expanded: size } : { kind: failure }
+}
+
+const LEAF = { size: 1, height: 0 }
+const OPEN = { size: 0, height: 0 }

@@ -1,0 +1,114 @@
+import { readEvents } from "../http/events.ts"
+import type { StreamEvent } from "../http/events.ts"
+import type { HttpResponse } from "../http/exchange.ts"
+import { streamKindOf } from "../http/media-type.ts"
+import type { StreamKind } from "../http/media-type.ts"
+import { readBody } from "../http/read-body.ts"
+import { followEvents, lastEventIdHeader } from "../http/reconnect.ts"
+import type { ReconnectPolicy } from "../http/reconnect.ts"
+import { httpEnvelope } from "../response-envelope.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { Caller, HandlerContext } from "./call.ts"
+import { limitsOf } from "./call-limits.ts"
+import type { OperationSource, StreamPlan } from "./operation/source.ts"
+
+/**
+ * Runs an operation that streams: one envelope for each item, at the pace at which they are asked
+ * for. Leaving the loop closes the connection.
+ */
+export async function* streamItems(
+  caller: Caller,
+  source: OperationSource,
+  input: unknown,
+  context: HandlerContext | undefined,
+  reconnect: ReconnectPolicy | undefined,
+): AsyncGenerator<ResponseEnvelope, void, void> {
+  const plan = source.stream as StreamPlan
+  const limits = limitsOf(context, undefined, source.id)
+  const { signal } = limits
+  let answer = await caller.open(source, input, context, limits).catch((error: unknown) => {
+    limits.end()
+    throw error
+  })
+  const options = { signal, operationId: source.id, origin: new URL(answer.response.url).origin }
+  try {
+    const kind = kindOf(answer.response, plan)
+    if (kind === undefined) {
+      // A server that has only one thing to say may not bother to stream it.
+      const { secrets } = answer
+      const { method } = source.operation
+      const { data } = await readBody(answer.response, { ...options, secrets, method })
+      if (data !== undefined) yield envelope(data, answer.response, undefined)
+      return
+    }
+    const { body, status } = answer.response
+    if (body === null || status === 204) return
+    const { secrets } = answer
+    let first: ReadableStream<Uint8Array> | undefined = body
+    const events =
+      reconnect !== undefined && kind === "sse"
+        ? followEvents(
+            async (lastEventId) => {
+              const opened = first
+              first = undefined
+              if (opened !== undefined) return opened
+              const headers = lastEventId && { "last-event-id": lastEventIdHeader(lastEventId) }
+              answer = await caller.open(source, input, context, limits, headers || undefined)
+              return answer.response.status === 204 ? null : answer.response.body
+            },
+            { ...options, secrets, reconnect },
+          )
+        : readEvents(body, kind, { ...options, secrets })
+    for await (const event of events) yield envelope(itemOf(event, plan), answer.response, event)
+  } finally {
+    limits.end()
+  }
+}
+
+function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefined {
+  const actual = streamKindOf(response.contentType)
+  if (actual !== undefined) return actual
+  // Lines of JSON often come under the name of JSON, or none; events always say what they are.
+  return plan.media.class === "ndjson" || plan.media.class === "json-seq"
+    ? plan.media.class
+    : undefined
+}
+
+function itemOf(event: StreamEvent, { yields }: StreamPlan): unknown {
+  switch (yields) {
+    case "data":
+      return event.data
+    case "text":
+      return event.raw
+    case "event": {
+      const { raw, event: name, id, retry } = event
+      return {
+        data: raw,
+        ...(name !== undefined && { event: name }),
+        ...(id !== undefined && { id }),
+        ...(retry !== undefined && { retry }),
+      }
+    }
+  }
+}
+
+function envelope(
+  data: unknown,
+  { status, headers, contentType }: HttpResponse,
+  event: StreamEvent | undefined,
+): ResponseEnvelope {
+  const { event: name, id, retry } = event ?? {}
+  const says = name !== undefined || id !== undefined || retry !== undefined
+  return httpEnvelope(data, {
+    statusCode: status,
+    headers,
+    contentType,
+    ...(says && {
+      event: {
+        ...(name !== undefined && { name }),
+        ...(id !== undefined && { id }),
+        ...(retry !== undefined && { retry }),
+      },
+    }),
+  })
+}
