@@ -16,6 +16,7 @@ import type { FileReader } from "./openapi/load-file.ts"
 import { createUrlLoader } from "./openapi/load-url.ts"
 import type { PreparedRequest } from "./openapi/model.ts"
 import type { OperationSource } from "./openapi/operation/source.ts"
+import { sourceOf, withSource } from "./openapi/origin.ts"
 import { parseDocument } from "./openapi/parse.ts"
 import { platformFS } from "./openapi/platform-fs.ts"
 import { reportOf } from "./openapi/report.ts"
@@ -37,8 +38,6 @@ export { OpenAPIServiceRegistry } from "./openapi-services.ts"
 
 /** How a document is imported, and how its operations are called. */
 export interface OpenAPIConfig extends ImportConfig {
-  /** Which of several declared content types request bodies have, where it is declared. */
-  readonly contentType?: string | undefined
   /** Opens event streams again that were lost, after the last event; by default they end. */
   readonly reconnect?: ReconnectPolicy | boolean | undefined
   /** The largest text that is read; 64 MiB. */
@@ -68,13 +67,6 @@ export type ImportedOperations = ImportedOperation[] & {
 /** An OpenAPI document as an object; nothing about it is believed. */
 export type OpenAPISpec = object
 
-interface Origin {
-  readonly caller: Caller
-  readonly source: OperationSource
-}
-
-const origins = new WeakMap<object, Origin>()
-
 const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 30_000 }
 
 /**
@@ -85,7 +77,12 @@ const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 
 export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
   checkConfig("FromOpenAPI(spec, config)", config)
   const { document, warnings } = parseDocument(spec, { maxBytes: config.maxDocumentBytes })
-  return operationsOf(new OpenAPIDocument(document, config.documentUrl), config, warnings)
+  const hides = typeof spec !== "string" || hidesProperties(spec)
+  return operationsOf(
+    new OpenAPIDocument(document, config.documentUrl, undefined, undefined, hides),
+    config,
+    warnings,
+  )
 }
 
 /**
@@ -147,13 +144,13 @@ export async function prepareRequest(
   options?: RequestOptions,
 ): Promise<PreparedRequest> {
   const handler = (operation as { readonly handler?: unknown } | undefined)?.handler
-  const origin = typeof handler === "function" ? origins.get(handler) : undefined
-  if (origin === undefined) {
+  const source = sourceOf(handler)
+  if (source === undefined) {
     throw new TypeError(
       "prepareRequest(operation, input): operation must be one that FromOpenAPI gave, or the same from a registry: registry.get(id).",
     )
   }
-  return await origin.caller.prepare(origin.source, input, options)
+  return await source.context.caller.prepare(source, input, options)
 }
 
 async function load(
@@ -167,10 +164,21 @@ async function load(
   const { document, warnings } = parseDocument(text, { maxBytes: config.maxDocumentBytes, what })
   const external: ExternalFiles = await loadExternal({ document, url, text }, loadFile, allow)
   return operationsOf(
-    new OpenAPIDocument(document, url, external.documents, external.refused),
+    new OpenAPIDocument(
+      document,
+      url,
+      external.documents,
+      external.refused,
+      external.documents.size > 0 || hidesProperties(text),
+    ),
     { ...config, documentUrl: url },
     [...warnings, ...external.warnings],
   )
+}
+
+/** Whether a text can say that a property is read-only or write-only. */
+function hidesProperties(text: string): boolean {
+  return /(?:read|write)Only/.test(text)
 }
 
 function operationsOf(
@@ -178,12 +186,12 @@ function operationsOf(
   config: OpenAPIConfig,
   warnings: readonly string[],
 ): ImportedOperations {
-  const result = importDocument(document, config)
   const caller = new Caller(config, config.documentUrl)
+  const result = importDocument(document, config, caller)
   const reconnect = config.reconnect === true ? RECONNECT : config.reconnect || undefined
   const operations = result.sources.map((source) => {
-    source.handler = handlerOf(caller, source, reconnect) as OperationSource["handler"]
-    origins.set(source.handler, { caller, source })
+    const handler = withSource(handlerOf(caller, source, reconnect), source)
+    source.handler = handler as OperationSource["handler"]
     return operationOf(source)
   })
   let report: ImportReport | undefined

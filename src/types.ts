@@ -154,6 +154,8 @@ export interface OperationPolicy {
   readonly composes?: readonly string[] | undefined
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
+  /** Declared defaults of inputs are filled in; `leave` where whoever is called knows its own. */
+  readonly defaults?: "fill" | "leave" | undefined
 }
 
 /** A spec with its handler. `defineOperation` gives one whose types are known. */

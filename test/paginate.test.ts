@@ -124,6 +124,39 @@ describe("paginate by Link header", () => {
     expect(queries).toEqual(["?sort=up", "?sort=up&page=2", "?sort=up&page=3"])
   })
 
+  test("keeps lists and other values that the address only repeats", async () => {
+    const { registry, queries } = await serve(
+      {
+        tags: { type: "array" },
+        ids: { type: "array" },
+        all: { type: "boolean" },
+        page: { anyOf: [integer, string] },
+      },
+      (query) => ({
+        body: [],
+        link: query.has("page")
+          ? ""
+          : '</items?tags=a&tags=b&all=true&ids=1,2&page=2&page[x]=1>; rel="next"',
+      }),
+    )
+    await collect(registry, { tags: ["a", "b"], all: true })
+    expect(queries).toEqual(["?tags=a%2Cb&all=true", "?tags=a%2Cb&all=true&ids=1%2C2&page=2"])
+  })
+
+  test("takes an address that is only a query, and one with several values", async () => {
+    const { registry, queries } = await serve(
+      { q: { type: "array" }, "%": string },
+      (query) => ({
+        body: [],
+        ...(query.size === 0 && { link: "<?q=1&q=2&%25=>; rel=next" }),
+      }),
+      { path: "/items/{id}" },
+    )
+
+    await collect(registry)
+    expect(queries).toEqual(["", "?q=1%2C2&%25="])
+  })
+
   test("asks our server whatever host the address names, and ignores what is not declared", async () => {
     const { registry, queries } = await serve({ page: integer }, (query) => ({
       body: slice(0),
@@ -371,6 +404,77 @@ describe("paginate with options", () => {
       { id: "c", body: { limit: 3, offset: 3 } },
       { id: "c", body: { limit: 3, offset: 6 } },
     ])
+  })
+
+  test("counts in the input that the caller names, of any registry", async () => {
+    const inputs: unknown[] = []
+    const registry: PaginateRegistry = {
+      execute(_id, input) {
+        inputs.push(input)
+        const from = Number((input as { from?: unknown }).from ?? 0)
+        return Promise.resolve(envelope({ deep: { list: slice(from) }, other: [1] }))
+      },
+    }
+    await collect(registry, { from: "3" }, { offset: "from", items: "/deep/list" })
+    expect(inputs).toEqual([{ from: "3" }, { from: 6 }, { from: 7 }])
+
+    inputs.length = 0
+    await collect(registry, {}, { page: "from", items: "/deep/list", maxPages: 2 })
+    expect(inputs).toEqual([{}, { from: 2 }])
+  })
+
+  test("follows an address where the caller says it is, and only that", async () => {
+    const { registry, queries } = await serve(
+      { at: integer, flag: { type: "boolean" } },
+      (query) => ({
+        body: { next: "/wrong", more: { url: query.has("at") ? null : "/items?at=5&flag=true" } },
+      }),
+    )
+
+    expect(await collect(registry, {}, { nextUrl: "/more/url" })).toHaveLength(2)
+    expect(queries).toEqual(["", "?at=5&flag=true"])
+    expect(await collect(registry, {}, { by: "link" })).toHaveLength(1)
+  })
+
+  test("finds the input in a body, also behind a reference", async () => {
+    const bodies: unknown[] = []
+    const spec = {
+      inputSchema: {
+        type: "object",
+        properties: { body: { $ref: "#/$defs/Body" } },
+        $defs: { Body: { type: "object", properties: { start_cursor: { type: "string" } } } },
+      },
+      _meta: { openapi: { inputs: [{ key: "body", in: "body", name: "body" }, null, { key: 1 }] } },
+    }
+    const registry: PaginateRegistry = {
+      getSpec: () => spec as never,
+      execute(_id, input) {
+        bodies.push(input)
+        return Promise.resolve(envelope({ has_more: bodies.length < 2, next_cursor: 5 }))
+      },
+    }
+    await collect(registry, {})
+    expect(bodies).toEqual([{}, { body: { start_cursor: "5" } }])
+  })
+
+  test("takes a plain operation's own inputs", async () => {
+    const registry = createRegistry(
+      [
+        defineOperation({
+          namespace: "api",
+          name: "list",
+          version: "1.0.0",
+          type: "query",
+          description: "Lists numbers",
+          inputSchema: Type.Object({ skip: Type.Optional(Type.Integer()) }),
+          outputSchema: Type.Object({ data: Type.Object({ items: Type.Array(Type.Number()) }) }),
+          accessControl: { requiredScopes: [] },
+          handler: async ({ skip = 0 }) => ({ data: { items: slice(skip) } }),
+        }),
+      ],
+      { logger: silentLogger },
+    )
+    expect(await collect(registry)).toHaveLength(4)
   })
 
   test("lets a function decide", async () => {

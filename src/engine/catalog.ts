@@ -26,6 +26,7 @@ const NO_POLICY = {
   composes: undefined,
   normalize: undefined,
   output: undefined,
+  defaults: undefined,
 }
 
 /** A change of what is registered. */

@@ -40,6 +40,7 @@ export class OperationRecord {
   warnedAt: number = Number.NEGATIVE_INFINITY
   warningsHeld = 0
   readonly #checked: CheckedSpec
+  readonly #fills: boolean
   #normalizer: Normalizer | null | undefined
   #public: (OperationSpec & { readonly handler?: AnyHandler }) | undefined
 
@@ -65,6 +66,7 @@ export class OperationRecord {
     this.normalizeMode = checked.policy.normalize ?? defaults.normalize
     this.outputMode = checked.policy.output ?? defaults.output
     const { lazy, schemas } = checked
+    this.#fills = checked.policy.defaults !== "leave"
     this.inputIsOpen = lazy === undefined && schemas.input.isOpen && checked.vendor === undefined
     this.outputIsFree =
       (this.normalizeMode === "off" && this.outputMode === "off") ||
@@ -73,7 +75,7 @@ export class OperationRecord {
       // What a vendor checks it may also change: such an input never goes on as it is.
       this.inputPasses =
         this.vendor === undefined
-          ? this.input.passes(lazy === undefined ? "defaults" : "off")
+          ? this.input.passes(this.#fills ? "defaults" : "off")
           : () => false
       return this.inputPasses(value)
     }
@@ -99,9 +101,9 @@ export class OperationRecord {
     return typeof properties === "object" && properties !== null ? Object.keys(properties) : []
   }
 
-  /** Fills the defaults that the input schema declares; `null` where the other side does that. */
+  /** Fills the defaults that the input schema declares; `null` where they are left to the handler. */
   get inputDefaults(): Normalizer | null {
-    return this.#checked.lazy === undefined ? this.input.normalizer("defaults") : null
+    return this.#fills ? this.input.normalizer("defaults") : null
   }
 
   /** Brings results to the output schema; `null` when there is nothing to bring. */

@@ -30,7 +30,7 @@ export interface CompiledSchemas {
 export interface CheckedSpec {
   readonly spec: OperationSpec
   readonly schemas: CompiledSchemas
-  /** Schemas are made when they are first read, and declared defaults are the other side's business. */
+  /** Of an operation whose schemas are made when they are first read. */
   readonly lazy: LazyParts | undefined
   readonly vendor: VendorValidate | undefined
   readonly policy: OperationPolicy
@@ -241,18 +241,20 @@ function takeErrors(errorSchemas: unknown, faults: ValueError[]): ErrorDefinitio
 }
 
 /** A copy of what was said beside the spec: a list that is changed later grants nothing. */
-export function takePolicy({ composes, normalize, output }: OperationPolicy): OperationPolicy {
+export function takePolicy(policy: OperationPolicy): OperationPolicy {
+  const { composes, normalize, output, defaults } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
     ...(output && { output }),
+    ...(defaults && { defaults }),
   }
 }
 
 /** What is wrong with what stands beside the spec. */
 export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
   const faults: ValueError[] = []
-  const { handler, type, composes, normalize, output, accessControl } = definition
+  const { handler, type, composes, normalize, output, defaults, accessControl } = definition
   const wrong = (path: string, message: string | undefined): void => {
     if (message !== undefined) faults.push({ path, message })
   }
@@ -263,6 +265,9 @@ export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
   }
   if (output !== undefined && !["warn", "strict", "off"].includes(output)) {
     wrong("/output", `must be "warn", "strict" or "off"`)
+  }
+  if (defaults !== undefined && defaults !== "fill" && defaults !== "leave") {
+    wrong("/defaults", `must be "fill" or "leave"`)
   }
   const pointer: unknown = accessControl?.resourceIdPath
   if (typeof pointer === "string" && parsePointer(pointer) === undefined) {

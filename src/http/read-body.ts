@@ -1,4 +1,4 @@
-import { CallError } from "../errors.ts"
+import { CallError, isCallError } from "../errors.ts"
 import { readChunks } from "./chunks.ts"
 import { decodeIfText, decodeText, excerpt } from "./decode.ts"
 import { originOf } from "./egress.ts"
@@ -109,22 +109,45 @@ async function readBytes(
   const { maxBytes = MAX_BYTES, truncate = false } = options
   const announced = Number(response.headers["content-length"] ?? Number.NaN)
   // The length of compressed bytes says nothing about the text they hold.
-  if (!truncate && announced > maxBytes && response.headers["content-encoding"] === undefined) {
+  const isEncoded = response.headers["content-encoding"] !== undefined
+  if (!truncate && announced > maxBytes && !isEncoded) {
     discard(response)
     throw tooLarge(maxBytes, options)
   }
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of readChunks(body, contextOf(options, response.url))) {
-    if (length + chunk.length > maxBytes) {
-      if (!truncate) throw tooLarge(maxBytes, options)
-      chunks.push(chunk.subarray(0, maxBytes - length))
-      return { bytes: joined(chunks, maxBytes), isCut: true }
+  try {
+    for await (const chunk of readChunks(body, contextOf(options, response.url))) {
+      if (length + chunk.length > maxBytes) {
+        if (!truncate) throw tooLarge(maxBytes, options)
+        chunks.push(chunk.subarray(0, maxBytes - length))
+        return { bytes: joined(chunks, maxBytes), isCut: true }
+      }
+      chunks.push(chunk)
+      length += chunk.length
     }
-    chunks.push(chunk)
-    length += chunk.length
+  } catch (thrown) {
+    throw isEncoded ? thrown : cutShort(thrown, announced, length)
   }
   return { bytes: joined(chunks, length), isCut: false }
+}
+
+/** A connection that was closed before the announced length: the error says how much is missing. */
+function cutShort(thrown: unknown, announced: number, length: number): unknown {
+  if (!isCallError(thrown, "UNAVAILABLE") || !(length < announced)) return thrown
+  const { message, details } = thrown
+  if ((details as { reason?: unknown } | undefined)?.reason !== "closed") return thrown
+  return new CallError(
+    "UNAVAILABLE",
+    `${message} Of ${announced} announced bytes ${length} came.`,
+    {
+      cause: thrown,
+      details: { ...(details as object), reason: "length" },
+      operationId: thrown.operationId,
+      retryable: thrown.retryable,
+      mayHaveExecuted: thrown.mayHaveExecuted,
+    },
+  )
 }
 
 function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {

@@ -97,11 +97,13 @@ class LazyView extends LazySpec {
 class LazyDefinition extends LazyView {
   readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode | undefined
+  readonly defaults: OperationPolicy["defaults"]
 
   constructor(parts: LazyParts) {
     super(parts, parts.handler)
     this.normalize = parts.normalize
     this.output = parts.output
+    this.defaults = parts.defaults
   }
 }
 

@@ -114,6 +114,7 @@ export class Caller {
         secrets,
         mayHaveEffect: mayHaveEffect(source),
         encodeBody: encodeMultipart,
+        redirect: this.config.redirect,
       })
       if (response.status < 400) return { response, secrets }
       if (response.status === 401) {

@@ -55,6 +55,8 @@ export interface HTTPServiceConfig {
   readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
   /** Milliseconds that a request may take, beside the caller's own deadline. Not for streams. */
   readonly timeout?: number | undefined
+  /** `return` gives a redirect as the answer it is; by default it is followed within its origin. */
+  readonly redirect?: "follow" | "return" | undefined
   /** Bytes that are read of a response, after decompression; 10 MiB. */
   readonly maxResponseBytes?: number | undefined
   /** Default: the platform's. */

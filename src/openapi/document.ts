@@ -33,6 +33,8 @@ export class OpenAPIDocument {
   readonly entry: SourceFile
   /** 3.2 and later count as 3.1: what they add is there or not. */
   readonly version: Version
+  /** Some property may be read-only or write-only; where none is, nobody has to look. */
+  readonly hidesProperties: boolean
   readonly #files: Map<string, SourceFile>
   readonly #refused: ReadonlyMap<string, string>
   readonly #places = new Map<SourceFile, Map<string, Place | BrokenRef>>()
@@ -43,8 +45,10 @@ export class OpenAPIDocument {
     url = "",
     external: ReadonlyMap<string, unknown> = new Map(),
     refused: ReadonlyMap<string, string> = new Map(),
+    hidesProperties = true,
   ) {
     this.root = root
+    this.hidesProperties = hidesProperties
     this.version = versionOf(root)
     this.entry = { url, root }
     this.#files = new Map([[url, this.entry]])

@@ -160,8 +160,7 @@ class Files {
   }
 }
 
-const NOT_ALLOWED =
-  "it is neither below the document's folder nor among the references that you allow"
+const NOT_ALLOWED = 'it is neither below the document\'s folder nor named in "allowedReferences"'
 
 function nameOf(url: string): string {
   return url.slice(url.lastIndexOf("/") + 1)

@@ -2,6 +2,7 @@ import { lazyOperation } from "../internal/lazy-operation.ts"
 import type { LazyOperation } from "../internal/lazy-operation.ts"
 import { getOwn, isPlainRecord } from "../schema/json.ts"
 import type { OpenAPIDocument } from "./document.ts"
+import type { Caller } from "./call.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import { operationName, uniqueNames } from "./names.ts"
 import type { Named } from "./names.ts"
@@ -30,6 +31,8 @@ export interface ImportConfig extends HTTPServiceConfig {
   readonly filter?: ((operation: OperationSummary) => boolean) | undefined
   /** Give the properties of object bodies as inputs of their own instead of one input `body`. */
   readonly flatten?: boolean | undefined
+  /** Which of several declared content types request bodies have, where it is declared. */
+  readonly contentType?: string | undefined
 }
 
 /** What an import found. */
@@ -46,14 +49,20 @@ interface Candidate extends Named {
 }
 
 /** Lists the operations of a document. Schemas are not touched. */
-export function importDocument(document: OpenAPIDocument, config: ImportConfig): ImportResult {
+export function importDocument(
+  document: OpenAPIDocument,
+  config: ImportConfig,
+  caller: Caller,
+): ImportResult {
   const context: ImportContext = {
     document,
     parameters: new ParameterReader(document),
     schemas: new SchemaBuilder(document, new SchemaStore(document)),
+    caller,
     namespace: config.namespace,
     version: versionOf(document),
     flatten: config.flatten === true,
+    contentType: config.contentType,
     schemes: readSchemes(document),
     servers: rootServers(document),
   }
@@ -75,10 +84,13 @@ export function importDocument(document: OpenAPIDocument, config: ImportConfig):
     candidates.push({ operation, path, method, wanted: twin, isStreamed: true, isTwin: true })
   }
   const names = uniqueNames(candidates)
-  const sources = candidates.map(
-    ({ operation, isStreamed, isTwin }, index) =>
-      new OperationSource(context, operation, names[index] as string, isStreamed, isTwin),
-  )
+  const sources: OperationSource[] = []
+  candidates.forEach(({ operation, isStreamed, isTwin }, index) => {
+    // A twin follows what it is the twin of.
+    const original = isTwin ? sources[index - 1] : undefined
+    const name = names[index] as string
+    sources.push(new OperationSource(context, operation, name, isStreamed, original))
+  })
   return { sources, skipped, filtered }
 }
 
@@ -102,7 +114,7 @@ function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
 function versionOf(document: OpenAPIDocument): string {
   const info = getOwn(document.root, "info")
   const version = isPlainRecord(info) ? getOwn(info, "version") : undefined
-  const text = String(version ?? "").trim()
+  const text = typeof version === "string" || typeof version === "number" ? `${version}`.trim() : ""
   const fits = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/.test(text) && text.length <= 128
   return fits ? text : "1.0.0"
 }

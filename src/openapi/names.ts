@@ -25,15 +25,13 @@ export function safeName(text: string): string {
   return `${safe.slice(0, MAX_NAME - 9).replace(/[._-]+$/, "")}_${hash(text)}`
 }
 
-/** `get_users_by_id` for `GET /users/{id}`. */
+/** `get_users_by_id` for `GET /users/{id}`, `get_root` for `GET /`. */
 function pathName(method: string, path: string): string {
-  const words = path.replaceAll(/\{([^{}]*)\}/g, " by $1 ")
-  const name = safeName(
-    `${method.toLowerCase()}_${words.replaceAll(/[^A-Za-z0-9]+/g, "_").replaceAll(/^_+|_+$/g, "")}`,
-  )
-  return /^[A-Za-z0-9]+$/.test(name) && name === safeName(method.toLowerCase())
-    ? `${name}_root`
-    : name
+  const words = path
+    .replaceAll(/\{([^{}]*)\}/g, " by $1 ")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "")
+  return safeName(`${method.toLowerCase()}_${words === "" ? "root" : words}`)
 }
 
 /** What wants a name: the place in the document decides who keeps it. */

@@ -6,8 +6,6 @@ import { type TextPosition, positionAt } from "./text-position.ts"
 import { checkIsOpenAPI } from "./version.ts"
 import { readYaml } from "./yaml.ts"
 
-export { checkIsOpenAPI } from "./version.ts"
-
 export interface ParseOptions {
   /** The largest text that is read; 64 MiB. */
   readonly maxBytes?: number | undefined

@@ -17,7 +17,8 @@ interface NodeModules {
  * otherwise stumble over code that never runs there.
  */
 export async function platformFS(): Promise<FileReader> {
-  const load = async (name: string): Promise<unknown> => await import(`node:${name}`)
+  const load = async (name: string): Promise<unknown> =>
+    await import(/* @vite-ignore */ `node:${name}`)
   let modules: NodeModules
   try {
     modules = {

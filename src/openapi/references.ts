@@ -9,7 +9,7 @@ export interface FoundReference {
 
 // Anywhere but at a local pointer. Comments and examples match too: a hit only means "look closer".
 // What opens a schema, on the same line or the next, is a property that is called "$ref".
-const EXTERNAL = /\$ref['"]?\s*:(?:\s*['"][^#'"]|[ \t]*[^#'"\s{[])/
+const EXTERNAL = /\$ref['"]?\s*:(?:\s*['"][^#'"]|[ \t]*[^#'"\s{[])/y
 
 // Below these the keys are names, chosen by the author: a property may be called "example".
 const MAPS: ReadonlySet<string> = new Set([
@@ -42,7 +42,13 @@ const DATA: ReadonlySet<string> = new Set(["const", "default", "enum", "example"
 
 /** Whether a text may refer to other files; costs a search, and no walk over the document. */
 export function mentionsExternal(text: string): boolean {
-  return EXTERNAL.test(text)
+  for (let at = text.indexOf("$ref"); at !== -1; at = text.indexOf("$ref", at + 4)) {
+    // Nearly all references are written like this, and comparing is cheaper than an expression.
+    if (text.startsWith('": "#', at + 4) || text.startsWith('":"#', at + 4)) continue
+    EXTERNAL.lastIndex = at
+    if (EXTERNAL.test(text)) return true
+  }
+  return false
 }
 
 /**

@@ -103,5 +103,5 @@ function textOf({
 function infoOf(document: OpenAPIDocument, key: string): string {
   const info = getOwn(document.root, "info")
   const value = isPlainRecord(info) ? getOwn(info, key) : undefined
-  return value === undefined || value === null ? "" : String(value).slice(0, 200)
+  return typeof value === "string" || typeof value === "number" ? `${value}`.slice(0, 200) : ""
 }

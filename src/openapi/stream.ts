@@ -43,7 +43,8 @@ export async function* streamItems(
     }
     const { body, status } = answer.response
     if (body === null || status === 204) return
-    const { secrets } = answer
+    // Each connection may have a credential of its own; none of them may come back.
+    const secrets = [...answer.secrets]
     let first: ReadableStream<Uint8Array> | undefined = body
     const events =
       reconnect !== undefined && kind === "sse"
@@ -54,6 +55,7 @@ export async function* streamItems(
               if (opened !== undefined) return opened
               const headers = lastEventId && { "last-event-id": lastEventIdHeader(lastEventId) }
               answer = await caller.open(source, input, context, limits, headers || undefined)
+              secrets.push(...answer.secrets.filter((secret) => !secrets.includes(secret)))
               return answer.response.status === 204 ? null : answer.response.body
             },
             { ...options, secrets, reconnect },

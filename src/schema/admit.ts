@@ -1,3 +1,4 @@
+import { Given } from "./given.ts"
 import { quote, typeName } from "./describe.ts"
 import { type Budget, detachSchema } from "./detach.ts"
 import type { Report, SchemaDiagnostic } from "./diagnostics.ts"
@@ -41,8 +42,11 @@ const MAX_DEPTH = 1000
  * admitted before comes back as it is.
  */
 export function admitSchema(source: unknown, options: AdmitOptions = {}): AdmittedSchema {
-  const known = typeof source === "object" && source !== null ? admitted.get(source) : undefined
-  if (known !== undefined) return known
+  if (typeof source === "object" && source !== null) {
+    const known = admitted.get(source)
+    if (known !== undefined) return known
+    if (Adopted.has(source)) return { schema: source as JsonSchema, diagnostics: NOTHING_FOUND }
+  }
   if (!isSchema(source)) throw new TypeError(notASchema(source))
 
   const diagnostics: SchemaDiagnostic[] = []
@@ -56,14 +60,24 @@ export function admitSchema(source: unknown, options: AdmitOptions = {}): Admitt
   return result
 }
 
+class Adopted extends Given {
+  readonly #mark = true
+
+  static has(value: object): boolean {
+    return #mark in value
+  }
+}
+
+const NOTHING_FOUND: readonly SchemaDiagnostic[] = Object.freeze([])
+
 /**
  * Takes over a schema that was put together from admitted parts: plain, frozen, closed 2020-12.
  *
  * For code that admits the parts itself and shares them between many schemas; copying each whole would
- * multiply a large document.
+ * multiply a large document. To be called before the schema is frozen.
  */
-export function adoptSchema(schema: JsonSchema, diagnostics: readonly SchemaDiagnostic[]): void {
-  admitted.set(schema, Object.freeze({ schema, diagnostics }))
+export function adoptSchema(schema: JsonSchema): void {
+  if (!Adopted.has(schema)) void new Adopted(schema)
 }
 
 class Admission {

@@ -1,9 +1,13 @@
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { inspect } from "node:util"
 import { describe, expect, test } from "vitest"
-import type { CallError } from "../../src/errors.ts"
+import { CallError } from "../../src/errors.ts"
+import { createTokenSource } from "../../src/http/oauth.ts"
 import { type AuthConfig, type SelectedAuth, selectAuth } from "../../src/openapi/auth.ts"
 import type { AuthContext, TokenRequest } from "../../src/openapi/auth/context.ts"
 import { createTokenStore } from "../../src/openapi/auth/token-store.ts"
+import type { Credential, Secret } from "../../src/openapi/config.ts"
 import type { SecurityRequirement, SecurityScheme } from "../../src/openapi/model.ts"
 
 const SCHEMES: Readonly<Record<string, SecurityScheme>> = {
@@ -104,6 +108,10 @@ describe("selectAuth: where a credential goes", () => {
     // A scheme that the credential does not fit: the user's word counts.
     ["header", { type: "bearer", token: "k" }, "authorization: Bearer k"],
     ["bearer", { type: "apiKey", token: "k", headerName: "X-Token" }, "x-token: k"],
+    ["header", { type: "apiKey", token: "k", in: "query", headerName: "key" }, "?key=k"],
+    ["header", { type: "apiKey", token: "k", headerName: "x-api-key" }, "x-api-key: k"],
+    ["header", { type: "basic", token: "ada:sécret" }, `authorization: ${BASIC}`],
+    ["basic", { type: "apiKey", token: "k" }, "x-api-key: k"],
     ["odd", { type: "bearer", token: "k", prefix: "HMAC " }, "authorization: HMAC k"],
   ])("%s with %j", async (name, auth, expected) => {
     expect(await sent([name], { auth })).toBe(expected)
@@ -120,6 +128,20 @@ describe("selectAuth: where a credential goes", () => {
       "x-api-key: h | ?apiKey=q | cookie api_key=c",
     )
   })
+
+  test.each<[string, Credential | Secret, string]>([
+    ["header", { type: "basic", token: "ada:sécret" }, `authorization: ${BASIC}`],
+    ["basic", { type: "bearer", token: "k" }, "authorization: Bearer k"],
+    ["bearer", { type: "basic", token: "ada:sécret" }, `authorization: ${BASIC}`],
+    ["odd", "k", "authorization: Bearer k"],
+    ["odd", { type: "apiKey", token: "k" }, "x-api-key: k"],
+    ["tls", "k", ""],
+  ])(
+    "by name, one that does not fit its scheme goes its own way: %s with %j",
+    async (name, credential, expected) => {
+      expect(await sent([name], { credentials: { [name]: credential } })).toBe(expected)
+    },
+  )
 
   test("three credentials together, two of them in one header", async () => {
     const credentials = { header: "h", basic: "ada:sécret", oauth2: "t" }
@@ -295,6 +317,28 @@ describe("selectAuth: secrets", () => {
     expect(await failure(selecting)).toMatchObject({ code: "ABORTED", mayHaveExecuted: false })
   })
 
+  test("are not asked for when the call is over already", async () => {
+    let asked = 0
+    const timeout = new CallError("TIMEOUT", "Too late.")
+    for (const [signal, code] of [
+      [AbortSignal.abort(new Error("x")), "ABORTED"],
+      [AbortSignal.abort(timeout), "TIMEOUT"],
+    ] as const) {
+      const error = await failure(select(["bearer"], { auth: () => `${++asked}` }, { signal }))
+      expect(error.code).toBe(code)
+    }
+    expect(asked).toBe(0)
+  })
+
+  test("of basic authentication may be a key without a password, but not nothing", async () => {
+    const key = await select(["basic"], { auth: { type: "basic", username: "key-1" } })
+    expect(key.applied.headers).toEqual({ authorization: "Basic a2V5LTE6" })
+    expect(key.secrets).toContain("key-1")
+
+    const error = await failure(select(["basic"], { auth: { type: "basic" } }))
+    expect(error.message).toContain('give "username" and "password"')
+  })
+
   test("a user name with a colon is refused", async () => {
     const auth = { type: "basic", username: "a:b", password: "p" } as const
     expect((await failure(select(["basic"], { auth }))).code).toBe("VALIDATION_ERROR")
@@ -386,6 +430,59 @@ describe("selectAuth: client credentials", () => {
       expect(error.code).toBe("VALIDATION_ERROR")
     },
   )
+
+  test("are fetched from a real server once, and again after they were refused", async () => {
+    const bodies: string[] = []
+    const server = createServer((request, response) => {
+      let body = ""
+      request.on("data", (chunk) => (body += String(chunk)))
+      request.on("end", () => {
+        bodies.push(body)
+        response.setHeader("content-type", "application/json")
+        const token = { access_token: `t${bodies.length}`, token_type: "bearer", expires_in: 3600 }
+        response.end(JSON.stringify(token))
+      })
+    })
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+    try {
+      const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      const tokens = createTokenStore((request) => createTokenSource({ ...request, fetch }))
+      const context = { origin, tokens }
+
+      const [first] = await Promise.all(
+        [1, 2, 3].map(() => select(["oauth2"], { auth: client }, context)),
+      )
+      first?.forget()
+      const second = await select(["oauth2"], { auth: client }, context)
+
+      expect(first?.applied.headers).toEqual({ authorization: "Bearer t1" })
+      expect(second.applied.headers).toEqual({ authorization: "Bearer t2" })
+      expect(bodies).toHaveLength(2)
+      expect(bodies[0]).toContain("scope=a+b")
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+
+  test("keep a bounded number of sources", async () => {
+    let made = 0
+    const tokens = createTokenStore(() => {
+      made++
+      return { token: () => Promise.resolve("t"), forget: () => {} }
+    })
+    for (let at = 0; at < 300; at++) {
+      await select(["oauth2"], { auth: { ...client, clientSecret: `s${at}` } }, { tokens })
+    }
+    await select(["oauth2"], { auth: { ...client, clientSecret: "s299" } }, { tokens })
+    await select(["oauth2"], { auth: { ...client, clientSecret: "s0" } }, { tokens })
+    expect(made).toBe(301)
+  })
+
+  test("need something to fetch with", async () => {
+    const error = await failure(select(["oauth2"], { auth: client }))
+    expect(error.message).toContain("Nothing is there to fetch")
+  })
 
   test("need an address from somewhere", async () => {
     const { context } = tokenServer()

@@ -250,6 +250,35 @@ describe("loadExternal", () => {
     expect((await loadFrom(join(folder, "api.yaml"))).names).toEqual(["a.yaml", "b.yaml"])
   })
 
+  test("says which reference is no address", async () => {
+    const { refused } = await loadExternal(
+      {
+        document: { paths: { "/a": { $ref: "http://[" }, "/b": { $ref: "a.yaml#/%zz" } } },
+        url: "",
+      },
+      () => Promise.resolve("{}"),
+      () => true,
+    )
+    expect([...refused.keys()]).toEqual(["a.yaml#/%zz", "http://["])
+    expect(refused.get("http://[")).toContain("not a valid address")
+  })
+
+  test("looks at all of a file where a reference names an anchor or nothing that is there", async () => {
+    const { documents } = await loadExternal(
+      {
+        document: { paths: { "/a": { $ref: "a.yaml#Pet" }, "/b": { $ref: "b.yaml#/%zz" } } },
+        url: "file:///api.yaml",
+      },
+      (url) => Promise.resolve(url.endsWith("a.yaml") ? "x: { $ref: c.yaml }" : "y: { z: 1 }"),
+      () => true,
+    )
+    expect([...documents.keys()].toSorted()).toEqual([
+      "file:///a.yaml",
+      "file:///b.yaml",
+      "file:///c.yaml",
+    ])
+  })
+
   test("follows 100,000 levels of nesting without a stack", async () => {
     let schema: Record<string, unknown> = { $ref: "a.yaml" }
     for (let at = 0; at < 100_000; at++) schema = { items: schema }
@@ -311,6 +340,28 @@ describe("what a document may read", () => {
     await symlink(join(folder, "real"), join(folder, "link"))
 
     expect((await loadFrom(join(folder, "link/openapi.yaml"))).names).toEqual(["a.yaml"])
+  })
+
+  test("is read without a check of links where a file system has none", async () => {
+    const url = "file:///api/openapi.yaml"
+    const load = createFileLoader(
+      { readFile: (path) => Promise.resolve(`read ${path}`) },
+      url,
+      allowReferences(url),
+    )
+    expect(await load("file:///api/a%20b.yaml")).toBe("read /api/a b.yaml")
+  })
+
+  test("may be a link to what the user allows", async () => {
+    const folder = await folderOf({
+      "api/openapi.yaml": "openapi: 3.1.0\npaths: { /a: { $ref: link.yaml } }\n",
+      "common/a@1.yaml": "get: {}\n",
+    })
+    await symlink(join(folder, "common/a@1.yaml"), join(folder, "api/link.yaml"))
+
+    expect((await loadFrom(join(folder, "api/openapi.yaml"), ["../common/"])).names).toEqual([
+      "link.yaml",
+    ])
   })
 
   test("is what the user allows: folders, files, origins", () => {
@@ -377,6 +428,11 @@ describe("fileUrlOf and filePathOf", () => {
     "/srv/[x]/\n.yaml",
   ])("go there and back: %j", (path) => {
     expect(filePathOf(fileUrlOf(path))).toBe(path)
+  })
+
+  test("know no other addresses than those of files", () => {
+    expect(() => filePathOf("https://api.test/x.yaml")).toThrow(TypeError)
+    expect(filePathOf("file://server/share/x.yaml")).toBe("//server/share/x.yaml")
   })
 
   test("understand Windows' paths and working folders", () => {

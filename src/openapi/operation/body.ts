@@ -8,8 +8,8 @@ import type {
   ParameterStyle,
   Serialization,
 } from "../model.ts"
-import { isBinary } from "../schema/convert.ts"
 import type { Note } from "../schema/convert.ts"
+import { isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
 import { child, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"

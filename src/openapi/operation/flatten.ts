@@ -1,8 +1,10 @@
 import { isPlainRecord } from "../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
+import type { Note } from "../schema/convert.ts"
 import { propertiesOf } from "./body.ts"
 import type { Body } from "./body.ts"
+import type { RawOperation } from "./list.ts"
 import type { FlatProperty } from "./schemas.ts"
 
 /** The properties of a body as inputs beside the parameters. */
@@ -21,6 +23,8 @@ export function flatten(
   document: OpenAPIDocument,
   body: Body,
   taken: ReadonlySet<string>,
+  { pointer }: RawOperation,
+  notes: Note[],
 ): Flattened | null {
   const media = body.media.find((one) => ["json", "form", "multipart"].includes(one.class))
   const fields =
@@ -31,16 +35,20 @@ export function flatten(
       : new Map(body.form.map((place) => [nameOf(place), place]))
   if (fields.size === 0) return null
   const needed = body.required ? requiredOf(document, media?.schema, 0) : new Set<string>()
-  const keys = new Set(taken)
+  // Whoever can have its plain name has it, wherever it stands in the body.
+  const keys = new Set([...taken, ...fields.keys()])
   const properties: FlatProperty[] = []
   const names = new Map<string, string>()
   for (const [name, place] of fields) {
     if (isReadOnly(document, place)) continue
-    let key = name
-    for (let count = 1; keys.has(key); count++)
-      key = count === 1 ? `body_${name}` : `body_${name}_${count}`
+    let key = taken.has(name) ? `body_${name}` : name
+    for (let count = 2; key !== name && keys.has(key); count++) key = `body_${name}_${count}`
     keys.add(key)
     names.set(key, name)
+    if (key !== name) {
+      const message = `Another input is called "${name}" as well; the property of the body is given as "${key}".`
+      notes.push({ pointer, message, isRename: true })
+    }
     const required =
       body.form === undefined
         ? needed.has(name)
@@ -55,14 +63,22 @@ function nameOf(place: Place): string {
 }
 
 /** An object whose properties are all there is to it. */
-function isSpreadable(document: OpenAPIDocument, schema: Place | undefined): boolean {
-  if (schema === undefined) return false
+function isSpreadable(document: OpenAPIDocument, schema: Place | undefined, depth = 0): boolean {
+  if (schema === undefined || depth > 16) return false
   const place = document.follow(schema.value, schema.file, schema.pointer)
   if (isBroken(place) || !isPlainRecord(place.value)) return false
-  const { oneOf, anyOf, additionalProperties, type } = place.value
+  const { oneOf, anyOf, allOf, additionalProperties, type } = place.value
   if (oneOf !== undefined || anyOf !== undefined) return false
   if (type !== undefined && type !== "object") return false
-  return !isPlainRecord(additionalProperties)
+  if (isPlainRecord(additionalProperties)) return false
+  if (!Array.isArray(allOf)) return true
+  return allOf.every((value: unknown, index) =>
+    isSpreadable(
+      document,
+      { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` },
+      depth + 1,
+    ),
+  )
 }
 
 function requiredOf(

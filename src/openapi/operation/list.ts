@@ -1,22 +1,68 @@
 import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../schema/convert.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** An operation where it stands in the document. */
-export interface RawOperation {
-  /** Upper-case, whatever the document writes. */
-  readonly method: string
+/** A path, where it stands in the document. */
+interface PathItem {
   readonly path: string
+  /** What holds for all operations of the path. */
   readonly raw: Raw
-  readonly pointer: string
   readonly file: SourceFile
-  /** What holds for all operations of the path, and where that stands. */
-  readonly item: Raw
-  readonly itemFile: SourceFile
-  readonly itemPointer: string
+  /** Where it stands when it is somewhere else than in `paths`. */
+  readonly elsewhere: string | undefined
+}
+
+/** An operation where it stands in the document. */
+export class RawOperation {
+  readonly raw: Raw
+  /** Upper-case, but for the additional ones of 3.2, which are sent as they are written. */
+  readonly method: string
+  readonly #key: string
+  readonly #item: PathItem
+  /** Written beside a reference to the path, so in the document itself. */
+  readonly #beside: SourceFile | undefined
+
+  constructor(
+    raw: Raw,
+    method: string,
+    key: string,
+    item: PathItem,
+    beside: SourceFile | undefined,
+  ) {
+    this.raw = raw
+    this.method = method
+    this.#key = key
+    this.#item = item
+    this.#beside = beside
+  }
+
+  get path(): string {
+    return this.#item.path
+  }
+
+  get file(): SourceFile {
+    return this.#beside ?? this.#item.file
+  }
+
+  get pointer(): string {
+    const at = this.#beside === undefined ? this.itemPointer : ownPointer(this.#item.path)
+    return `${at}/${this.#key}`
+  }
+
+  get item(): Raw {
+    return this.#item.raw
+  }
+
+  get itemFile(): SourceFile {
+    return this.#item.file
+  }
+
+  get itemPointer(): string {
+    return this.#item.elsewhere ?? ownPointer(this.#item.path)
+  }
 }
 
 /** Something in `paths` that gives no operation, and why. */
@@ -26,9 +72,12 @@ export interface Skipped {
   readonly note: Note
 }
 
-const METHODS: ReadonlySet<string> = new Set([
-  ...["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"],
-])
+const METHODS = new Map(
+  ["get", "put", "post", "delete", "options", "head", "patch", "trace", "query"].map((key) => [
+    key,
+    key.toUpperCase(),
+  ]),
+)
 
 /** A method as HTTP allows one to be written. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
@@ -41,71 +90,100 @@ export function listOperations(document: OpenAPIDocument): {
   operations: RawOperation[]
   skipped: Skipped[]
 } {
-  const operations: RawOperation[] = []
-  const skipped: Skipped[] = []
+  const found = { operations: [] as RawOperation[], skipped: [] as Skipped[] }
   const paths = getOwn(document.root, "paths")
   if (isPlainRecord(paths)) {
     for (const path of Object.keys(paths)) {
-      if (path.startsWith("x-")) continue
-      const pointer = `/paths/${escapeToken(path)}`
-      listPath(document, path, paths[path], pointer, operations, skipped)
+      if (!path.startsWith("x-")) listPath(document, path, paths[path], found)
     }
   }
-  return { operations, skipped }
+  return found
 }
 
-function listPath(
+interface Found {
+  readonly operations: RawOperation[]
+  readonly skipped: Skipped[]
+}
+
+function ownPointer(path: string): string {
+  return `/paths/${escapeToken(path)}`
+}
+
+function listPath(document: OpenAPIDocument, path: string, value: unknown, found: Found): void {
+  if (isPlainRecord(value) && value["$ref"] === undefined) {
+    const item = { path, raw: value, file: document.entry, elsewhere: undefined }
+    listMethods(item, value, found, undefined)
+    return
+  }
+  const place = document.follow(value, document.entry, ownPointer(path))
+  const skip = (message: string): void => {
+    found.skipped.push({ path, note: { pointer: ownPointer(path), message } })
+  }
+  if (isBroken(place)) skip(brokenMessage(place))
+  else if (isPlainRecord(place.value)) listReferred(document, path, value as Raw, place, found)
+  // An empty path in YAML is null: it has no operations, which is no mistake.
+  else if (place.value !== null && place.value !== undefined) skip("A path must be an object.")
+}
+
+/** A path by reference: beside it the path may say more, and what it says itself comes first. */
+function listReferred(
   document: OpenAPIDocument,
   path: string,
-  value: unknown,
-  pointer: string,
-  operations: RawOperation[],
-  skipped: Skipped[],
+  own: Raw,
+  place: Place,
+  found: Found,
 ): void {
-  const place = document.follow(value, document.entry, pointer)
-  if (isBroken(place)) {
-    skipped.push({ path, note: { pointer, message: brokenMessage(place) } })
-    return
+  const target = place.value as Raw
+  const raw: Raw = { ...target, ...own }
+  const item = { path, raw, file: place.file, elsewhere: place.pointer }
+  const beside: Record<string, unknown> = {}
+  const there: Record<string, unknown> = {}
+  for (const key of Object.keys(raw)) {
+    if (Object.hasOwn(own, key)) beside[key] = raw[key]
+    else there[key] = raw[key]
   }
-  if (!isPlainRecord(place.value)) {
-    // An empty path in YAML is null: it has no operations, which is no mistake.
-    if (place.value === null || place.value === undefined) return
-    skipped.push({ path, note: { pointer, message: "A path must be an object." } })
-    return
-  }
-  const own = isPlainRecord(value) ? value : place.value
-  // Beside a reference, the path may say more; what it says itself comes first.
-  const item: Raw = own === place.value ? own : { ...place.value, ...own }
-  const shared = { path, item, itemFile: place.file, itemPointer: place.pointer }
-  const add = (key: string, raw: unknown, at: string, file: SourceFile): void => {
-    const method = key.toUpperCase()
-    if (!isPlainRecord(raw)) {
-      skipped.push({
-        method,
-        path,
-        note: { pointer: at, message: "An operation must be an object." },
-      })
-    } else if (!TOKEN.test(key) || FORBIDDEN.has(method)) {
-      skipped.push({
-        method,
-        path,
-        note: {
-          pointer: at,
-          message: `No request can be sent with the method "${key.slice(0, 40)}".`,
-        },
-      })
-    } else operations.push({ ...shared, method, raw, pointer: at, file })
-  }
-  for (const key of Object.keys(item)) {
-    if (METHODS.has(key)) {
-      const isOwn = own !== place.value && Object.hasOwn(own, key)
-      const at = isOwn ? pointer : place.pointer
-      add(key, item[key], `${at}/${key}`, isOwn ? document.entry : place.file)
-    } else if (key === "additionalOperations" && isPlainRecord(item[key])) {
-      const more = item[key]
-      for (const method of Object.keys(more)) {
-        add(method, more[method], `${place.pointer}/${key}/${escapeToken(method)}`, place.file)
+  listMethods(item, there, found, undefined)
+  listMethods(item, beside, found, document.entry)
+}
+
+function listMethods(
+  item: PathItem,
+  methods: Raw,
+  found: Found,
+  beside: SourceFile | undefined,
+): void {
+  for (const key of Object.keys(methods)) {
+    const method = METHODS.get(key)
+    if (method !== undefined) addOperation(item, methods[key], method, key, found, beside)
+    else if (key === "additionalOperations") {
+      const more = methods[key]
+      if (!isPlainRecord(more)) continue
+      for (const name of Object.keys(more)) {
+        const at = `${key}/${escapeToken(name)}`
+        // The specification: sent just as it is written.
+        addOperation(item, more[name], name, at, found, beside)
       }
     }
+  }
+}
+
+function addOperation(
+  item: PathItem,
+  raw: unknown,
+  method: string,
+  key: string,
+  { operations, skipped }: Found,
+  beside: SourceFile | undefined,
+): void {
+  const fault = !isPlainRecord(raw)
+    ? "An operation must be an object."
+    : !TOKEN.test(method) || FORBIDDEN.has(method.toUpperCase())
+      ? `No request can be sent with the method "${method.slice(0, 40)}".`
+      : undefined
+  const operation = new RawOperation(isPlainRecord(raw) ? raw : {}, method, key, item, beside)
+  if (fault === undefined) operations.push(operation)
+  else {
+    const { pointer, path } = operation
+    skipped.push({ method, path, note: { pointer, message: fault } })
   }
 }

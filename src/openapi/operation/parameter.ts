@@ -3,6 +3,7 @@ import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
 import type { Note } from "../schema/convert.ts"
+import type { Converted } from "../schema/definition.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -11,6 +12,8 @@ export interface Parameter extends ParameterModel {
   readonly raw: Raw
   /** The schema, where it stands; absent when nothing says what the value is. */
   readonly schema?: Place | undefined
+  /** The schema as it is checked, once it was made: many operations share a parameter. */
+  converted?: Converted | undefined
 }
 
 /** Headers that 3.x says to ignore, because other parts of the document speak of them. */
@@ -19,37 +22,42 @@ const SPOKEN_OF: ReadonlySet<string> = new Set(["accept", "content-type", "autho
 /** Where parameters go; of several with one name, the first place has the plain name. */
 export const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
 
-/** Reads one parameter; `undefined` for one that is not to be used. */
-export function readParameter(
-  document: OpenAPIDocument,
-  place: Place,
-  notes: Note[],
-): Parameter | undefined {
+/** What a member of a list of parameters is. */
+export interface Read {
+  readonly parameter?: Parameter | undefined
+  /** A body or form field of Swagger 2.0. */
+  readonly place?: Place | undefined
+  readonly note?: Note | undefined
+}
+
+/** Reads one parameter; nothing for one that is not to be used. */
+export function readParameter(document: OpenAPIDocument, place: Place): Read {
   const raw = place.value as Raw & { readonly name: string; readonly in: string }
   const { name } = raw
   const location = raw.in as ParameterModel["in"]
   if (!ORDER.includes(location)) {
-    notes.push({
-      pointer: place.pointer,
-      message: `Parameter "${name}" is "in" ${JSON.stringify(raw.in)}, which does not exist; it is left out.`,
-    })
-    return undefined
+    const message = `Parameter "${name}" is "in" ${JSON.stringify(raw.in)}, which does not exist; it is left out.`
+    return { note: { pointer: place.pointer, message } }
   }
   const legacy = document.version === "2.0"
-  if (!legacy && location === "header" && SPOKEN_OF.has(name.toLowerCase())) return undefined
+  if (!legacy && location === "header" && SPOKEN_OF.has(name.toLowerCase())) return {}
   const content = legacy ? undefined : contentOf(document, raw, place)
   const serialization = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
   return {
-    raw,
-    key: name,
-    name,
-    in: location,
-    required: location === "path" || raw["required"] === true,
-    ...serialization,
-    allowReserved: raw["allowReserved"] === true,
-    allowEmptyValue: raw["allowEmptyValue"] === true,
-    content: content?.type,
-    schema: legacy ? place : (content?.schema ?? schemaAt(raw, place)),
+    parameter: {
+      raw,
+      key: name,
+      name,
+      in: location,
+      required: location === "path" || raw["required"] === true,
+      style: serialization.style,
+      explode: serialization.explode,
+      allowReserved: raw["allowReserved"] === true,
+      allowEmptyValue: raw["allowEmptyValue"] === true,
+      content: content?.type,
+      schema: legacy ? place : (content?.schema ?? schemaAt(raw, place)),
+      converted: undefined,
+    },
   }
 }
 

@@ -4,7 +4,7 @@ import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../schema/convert.ts"
 import type { RawOperation } from "./list.ts"
 import { ORDER, readParameter, undeclared } from "./parameter.ts"
-import type { Parameter } from "./parameter.ts"
+import type { Parameter, Read } from "./parameter.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -37,8 +37,9 @@ const NOTHING: Listed = { parameters: [], form: [], notes: [] }
 /** Reads parameters; those that operations share are read once. */
 export class ParameterReader {
   readonly #document: OpenAPIDocument
-  readonly #read = new Map<unknown, Parameter | null>()
-  readonly #lists = new Map<unknown, Listed>()
+  readonly #byRef = new Map<SourceFile, Map<string, Read>>()
+  /** The list of the path that was read last: its operations follow each other. */
+  #shared: { readonly list: unknown; readonly found: Listed } | undefined
   readonly #undeclared = new Map<string, Parameter>()
 
   constructor(document: OpenAPIDocument) {
@@ -55,56 +56,85 @@ export class ParameterReader {
     const { raw, file, pointer, item, itemFile, itemPointer } = operation
     const own = this.#list(raw["parameters"], file, `${pointer}/parameters`, false)
     const shared = this.#list(item["parameters"], itemFile, `${itemPointer}/parameters`, true)
-    const notes: Note[] = [...own.notes, ...shared.notes]
-    const list = [...own.parameters]
-    for (const parameter of shared.parameters) {
-      if (!own.parameters.some((one) => isSame(one, parameter))) list.push(parameter)
-    }
+    const joined = shared === NOTHING ? own : joinLists(own, shared)
+    const notes = joined.notes.slice()
+    const list = joined.parameters.slice()
     this.#addUndeclared(operation, list, notes)
-    const ownForm = new Set(own.form.map(nameOf))
-    const legacy: LegacyBody = {
-      body: own.body ?? shared.body,
-      form: [...own.form, ...shared.form.filter((place) => !ownForm.has(nameOf(place)))],
-      contentType: own.contentType ?? shared.contentType,
+    const { body, form, contentType } = joined
+    const isBody = hasBody || body !== undefined || form.length > 0
+    return {
+      list: withKeys(list, isBody, operation, notes),
+      legacy: { body, form, contentType },
+      notes,
     }
-    const isBody = hasBody || legacy.body !== undefined || legacy.form.length > 0
-    return { list: withKeys(list, isBody, operation, notes), legacy, notes }
   }
 
   #list(list: unknown, file: SourceFile, pointer: string, isShared: boolean): Listed {
     if (list === undefined || list === null) return NOTHING
-    const known = isShared ? this.#lists.get(list) : undefined
-    if (known !== undefined) return known
+    if (isShared && this.#shared?.list === list) return this.#shared.found
     const notes: Note[] = []
     const parameters: Parameter[] = []
     const form: Place[] = []
     let body: Place | undefined
     let contentType: string | undefined
     const isLegacy = this.#document.version === "2.0"
-    for (const place of listed(this.#document, list, file, pointer, notes)) {
-      const value = place.value as Raw
-      const location = value["in"]
-      if (isLegacy && location === "body") body ??= place
-      else if (isLegacy && location === "formData") form.push(place)
-      else {
-        const parameter = this.#parameter(place, notes)
-        if (parameter === null || parameters.some((one) => isSame(one, parameter))) continue
-        if (isLegacy && isHeader(parameter, "content-type")) contentType ??= contentTypeOf(value)
+    const members: readonly unknown[] = Array.isArray(list) ? list : []
+    if (!Array.isArray(list)) {
+      notes.push({ pointer, message: `"parameters" must be a list; it is left out.` })
+    }
+    for (let index = 0; index < members.length; index++) {
+      const read = this.#member(members[index], file, pointer, index)
+      if (read.note !== undefined) notes.push(read.note)
+      const { parameter, place } = read
+      if (parameter !== undefined) {
+        if (hasSame(parameters, parameter)) continue
+        if (isLegacy && isHeader(parameter, "content-type")) {
+          contentType ??= contentTypeOf(parameter.raw)
+        }
         parameters.push(parameter)
+      } else if (place !== undefined) {
+        if ((place.value as Raw)["in"] === "body") body ??= place
+        else form.push(place)
       }
     }
     const found = { parameters, body, form, contentType, notes }
-    if (isShared) this.#lists.set(list, found)
+    if (isShared) this.#shared = { list, found }
     return found
   }
 
-  #parameter(place: Place, notes: Note[]): Parameter | null {
-    let found = this.#read.get(place.value)
-    if (found === undefined) {
-      found = readParameter(this.#document, place, notes) ?? null
-      this.#read.set(place.value, found)
+  /** A member of a list: what it refers to is read once, however many lists have it. */
+  #member(raw: unknown, file: SourceFile, pointer: string, index: number): Read {
+    const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
+    if (typeof ref !== "string") return this.#readAt(raw, file, `${pointer}/${index}`)
+    let known = this.#byRef.get(file)
+    if (known === undefined) this.#byRef.set(file, (known = new Map()))
+    let read = known.get(ref)
+    if (read === undefined) {
+      read = this.#readAt(raw, file, `${pointer}/${index}`)
+      known.set(ref, read)
     }
-    return found
+    return read
+  }
+
+  #readAt(raw: unknown, file: SourceFile, pointer: string): Read {
+    const place = this.#document.follow(raw, file, pointer)
+    if (isBroken(place)) {
+      const message = `${brokenMessage(place)} The parameter is left out.`
+      return { note: { pointer, message } }
+    }
+    const { value } = place
+    if (
+      !isPlainRecord(value) ||
+      typeof value["name"] !== "string" ||
+      typeof value["in"] !== "string"
+    ) {
+      return { note: { pointer, message: `A parameter needs a "name" and "in"; it is left out.` } }
+    }
+    const location = value["in"]
+    if (this.#document.version === "2.0" && (location === "body" || location === "formData")) {
+      return { place }
+    }
+    return readParameter(this.#document, place)
   }
 
   #addUndeclared(operation: RawOperation, list: Parameter[], notes: Note[]): void {
@@ -123,8 +153,27 @@ export class ParameterReader {
   }
 }
 
-function isSame(one: Parameter, other: Parameter): boolean {
-  return one.name === other.name && one.in === other.in
+/** An operation's own parameters, and those of its path that it does not override. */
+function joinLists(own: Listed, shared: Listed): Listed {
+  const parameters = own.parameters.slice()
+  for (const parameter of shared.parameters) {
+    if (!hasSame(own.parameters, parameter)) parameters.push(parameter)
+  }
+  const ownForm = new Set(own.form.map(nameOf))
+  return {
+    parameters,
+    body: own.body ?? shared.body,
+    form: [...own.form, ...shared.form.filter((place) => !ownForm.has(nameOf(place)))],
+    contentType: own.contentType ?? shared.contentType,
+    notes: [...own.notes, ...shared.notes],
+  }
+}
+
+function hasSame(parameters: readonly Parameter[], wanted: Parameter): boolean {
+  for (const parameter of parameters) {
+    if (parameter.name === wanted.name && parameter.in === wanted.in) return true
+  }
+  return false
 }
 
 function nameOf(place: Place): unknown {
@@ -143,34 +192,6 @@ export function templateNames(path: string): string[] {
     open = path.indexOf("{", close)
   }
   return names
-}
-
-function listed(
-  document: OpenAPIDocument,
-  list: unknown,
-  file: SourceFile,
-  pointer: string,
-  notes: Note[],
-): Place[] {
-  const found: Place[] = []
-  if (!Array.isArray(list)) {
-    notes.push({ pointer, message: `"parameters" must be a list; it is left out.` })
-    return found
-  }
-  for (let index = 0; index < list.length; index++) {
-    const at = `${pointer}/${index}`
-    const place = document.follow(list[index], file, at)
-    if (isBroken(place)) {
-      notes.push({ pointer: at, message: `${brokenMessage(place)} The parameter is left out.` })
-    } else if (
-      !isPlainRecord(place.value) ||
-      typeof place.value["name"] !== "string" ||
-      typeof place.value["in"] !== "string"
-    ) {
-      notes.push({ pointer: at, message: `A parameter needs a "name" and "in"; it is left out.` })
-    } else found.push(place)
-  }
-  return found
 }
 
 function isHeader(parameter: Parameter, name: string): boolean {

@@ -1,10 +1,12 @@
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../schema/admit.ts"
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import type { JsonSchema } from "../../schema/json.ts"
 import type { ErrorDefinition } from "../../types.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { Note, SchemaNode, View } from "../schema/convert.ts"
+import { closeSchema } from "../schema/closed.ts"
 import type { Converted, Definition } from "../schema/definition.ts"
 import type { SchemaStore } from "../schema/store.ts"
 import type { Body } from "./body.ts"
@@ -16,12 +18,6 @@ import type { Response } from "./responses.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
-/** A schema that stands on its own, and what could not be taken over. */
-export interface Sealed {
-  readonly schema: TSchema
-  readonly notes: () => readonly Note[]
-}
-
 /** A property of an input made of one property of a body. */
 export interface FlatProperty {
   readonly key: string
@@ -29,11 +25,21 @@ export interface FlatProperty {
   readonly required: boolean
 }
 
-const ANYTHING: SchemaNode = Object.freeze({})
-const TEXT: SchemaNode = Object.freeze({ type: "string" })
-const BYTES: SchemaNode = Object.freeze({ format: "binary" })
-const NOTHING: SchemaNode = Object.freeze({ type: "void" })
+const ANYTHING = constant({})
+const TEXT = constant({ type: "string" })
+const BYTES = constant({ format: "binary" })
+const NOTHING = constant({ type: "void" })
+const NONE: readonly string[] = Object.freeze([])
 const NO_REFS: readonly Definition[] = []
+
+function constant(schema: JsonSchema): JsonSchema {
+  adoptSchema(schema)
+  return Object.freeze(schema)
+}
+
+function isConstant(node: SchemaNode): node is JsonSchema {
+  return node === ANYTHING || node === TEXT || node === BYTES || node === NOTHING
+}
 
 /** Words that Swagger 2.0 writes into a parameter beside its schema. */
 const NOT_SCHEMA: ReadonlySet<string> = new Set([
@@ -44,7 +50,10 @@ const NOT_SCHEMA: ReadonlySet<string> = new Set([
 export class SchemaBuilder {
   readonly #document: OpenAPIDocument
   readonly #store: SchemaStore
-  readonly #properties = new WeakMap<object, Converted>()
+  readonly #references: Record<View, Map<string, JsonSchema>> = {
+    input: new Map(),
+    output: new Map(),
+  }
 
   constructor(document: OpenAPIDocument, store: SchemaStore) {
     this.#document = document
@@ -56,7 +65,8 @@ export class SchemaBuilder {
     parameters: readonly Parameter[],
     body: Body | undefined,
     flat: readonly FlatProperty[] | undefined,
-  ): Sealed {
+    notes?: Note[],
+  ): TSchema {
     const parts = new Parts()
     const properties: Record<string, SchemaNode> = {}
     const required: string[] = []
@@ -73,19 +83,20 @@ export class SchemaBuilder {
       setOwn(properties, "body", described(schema, body.description))
       if (body.required) required.push("body")
     }
-    const schema: Record<string, unknown> = {
+    const schema = {
       type: "object",
-      properties: Object.freeze(properties),
+      properties,
+      // Copied to its exact length: a list that grew has room for more.
+      required: required.length === 0 ? NONE : required.slice(),
       additionalProperties: false,
     }
-    if (required.length > 0) schema["required"] = Object.freeze(required)
-    return this.#seal(schema, parts, "input")
+    return this.#seal(schema, parts, "input", notes)
   }
 
   /** The output: what a success gives; a union where several give different things. */
-  output(success: readonly Response[], method: string): Sealed {
+  output(success: readonly Response[], method: string, notes?: Note[]): TSchema {
+    if (method === "HEAD") return NOTHING
     const parts = new Parts()
-    if (method === "HEAD") return this.#seal(NOTHING, parts, "output")
     const found = new Map<unknown, SchemaNode>()
     for (const response of success) {
       const schema = this.#answer(response, parts)
@@ -94,34 +105,34 @@ export class SchemaBuilder {
       found.set(key, schema)
     }
     const schemas = [...found.values()]
-    if (schemas.length === 0 || schemas.includes(ANYTHING))
-      return this.#seal(ANYTHING, parts, "output")
-    if (schemas.length === 1) return this.#seal(schemas[0] as SchemaNode, parts, "output")
-    return this.#seal({ anyOf: Object.freeze(schemas) }, parts, "output")
+    const [first] = schemas
+    const union =
+      first === undefined || schemas.includes(ANYTHING)
+        ? ANYTHING
+        : schemas.length === 1
+          ? first
+          : { anyOf: Object.freeze(schemas) }
+    return this.#seal(union, parts, "output", notes)
   }
 
   /** One item of a stream. */
-  item(media: Media): Sealed {
-    const parts = new Parts()
+  item(media: Media, notes?: Note[]): TSchema {
     const schema = media.itemSchema ?? media.schema
-    if (schema === undefined)
-      return this.#seal(media.class === "sse" ? TEXT : ANYTHING, parts, "output")
+    if (schema === undefined) return media.class === "sse" ? TEXT : ANYTHING
     // Kubernetes describes the list there, and sends the changes to it.
-    if (media.class === "ndjson" && /json\s*;\s*stream=watch/i.test(media.type)) {
-      return this.#seal(ANYTHING, parts, "output")
-    }
-    return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output")
+    const isWatch = media.class === "ndjson" && /json\s*;\s*stream=watch/i.test(media.type)
+    if (isWatch) return ANYTHING
+    const parts = new Parts()
+    return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output", notes)
   }
 
   /** The errors that the document declares: what `details` of such an error is. */
-  errors(failure: readonly Response[]): { errors: ErrorDefinition[]; notes: Note[] } {
-    const errors: ErrorDefinition[] = []
-    const notes: Note[] = []
-    for (const response of failure) {
+  errors(failure: readonly Response[], notes?: Note[]): ErrorDefinition[] {
+    return failure.map((response) => {
       const parts = new Parts()
       const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
       const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
-      const sealed = this.#seal(
+      const schema = this.#seal(
         {
           type: "object",
           properties: Object.freeze({
@@ -135,18 +146,15 @@ export class SchemaBuilder {
         },
         parts,
         "output",
+        notes,
       )
-      notes.push(...sealed.notes())
-      errors.push(
-        Object.freeze({
-          code: `HTTP_${response.code.toUpperCase()}`,
-          description: response.description,
-          schema: sealed.schema,
-          ...(status !== undefined && { httpStatus: status }),
-        }),
-      )
-    }
-    return { errors, notes }
+      return Object.freeze({
+        code: `HTTP_${response.code.toUpperCase()}`,
+        description: response.description,
+        schema,
+        ...(status !== undefined && { httpStatus: status }),
+      })
+    })
   }
 
   #answer(response: Response, parts: Parts): SchemaNode {
@@ -155,8 +163,9 @@ export class SchemaBuilder {
     const media =
       response.media.find((one) => one.class === "json") ??
       response.media.find((one) => !isStream(one.class)) ??
-      (response.media[0] as Media)
-    return this.#value(media, parts, "output")
+      response.media[0]
+    // A reference that leads nowhere says nothing.
+    return media === undefined ? ANYTHING : this.#value(media, parts, "output")
   }
 
   #value(media: Media, parts: Parts, view: View): SchemaNode {
@@ -218,18 +227,18 @@ export class SchemaBuilder {
   }
 
   #property(parameter: Parameter): Converted {
-    const known = this.#properties.get(parameter.raw)
-    if (known !== undefined) return known
     const { schema, raw } = parameter
+    if (parameter.converted !== undefined) return parameter.converted
     const converted =
       schema === undefined
         ? { schema: parameter.in === "path" ? TEXT : ANYTHING, refs: NO_REFS, notes: [] }
         : schema.value === raw
           ? this.#legacy(schema)
           : this.#convert(schema, "input")
-    const whole = { ...converted, schema: withParameter(converted.schema, raw) }
-    this.#properties.set(raw, whole)
-    return whole
+    const described = withParameter(converted.schema, raw)
+    parameter.converted =
+      described === converted.schema ? converted : { ...converted, schema: described }
+    return parameter.converted
   }
 
   #legacy(place: Place): Converted {
@@ -245,19 +254,33 @@ export class SchemaBuilder {
     return this.#store.convert(place.value, place.file, place.pointer, view)
   }
 
-  #seal(node: SchemaNode, parts: Parts, view: View): Sealed {
-    const closure = this.#store.closure(parts.refs, view)
-    const object: Raw = node === true ? {} : node === false ? { not: {} } : node
-    const schema = Object.freeze(
-      closure === undefined ? { ...object } : { ...object, $defs: closure.$defs },
-    )
-    const notes = (): readonly Note[] =>
-      closure === undefined
-        ? parts.notes
-        : [...parts.notes, ...this.#store.notes(closure.members, view)]
-    adoptSchema(schema, [])
-    return { schema, notes }
+  /** Makes a schema stand on its own. What is only a reference gives the same schema each time. */
+  #seal(node: SchemaNode, parts: Parts, view: View, notes: Note[] | undefined): JsonSchema {
+    const { refs } = parts
+    if (notes !== undefined) {
+      notes.push(...parts.notes)
+      if (refs.length > 0)
+        notes.push(...this.#store.notes(this.#store.closure(refs, view).members, view))
+    }
+    if (isConstant(node)) return node
+    const ref = onlyReference(node)
+    if (ref === undefined) return closeSchema(node, refs, this.#store, view)
+    let schema = this.#references[view].get(ref)
+    if (schema === undefined) {
+      schema = closeSchema(node, refs, this.#store, view)
+      this.#references[view].set(ref, schema)
+    }
+    return schema
   }
+}
+
+/** The reference that a schema consists of. */
+function onlyReference(node: SchemaNode): string | undefined {
+  if (typeof node === "boolean") return undefined
+  const ref = node["$ref"]
+  if (typeof ref !== "string") return undefined
+  for (const key in node) if (key !== "$ref") return undefined
+  return ref
 }
 
 /** What the parts of a schema need together. */

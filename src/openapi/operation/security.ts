@@ -25,6 +25,11 @@ export function readSecurity(
   })
 }
 
+/** Every scheme of a document as an alternative: for operations that say nothing about security. */
+export function anyScheme(schemes: ReadonlyMap<string, SecurityScheme>): SecurityRequirement[] {
+  return Array.from(schemes, ([name, scheme]) => new Map([[name, { scheme, scopes: [] }]]))
+}
+
 /** The security schemes of a document, by name. */
 export function readSchemes(document: OpenAPIDocument): Map<string, SecurityScheme> {
   const components = getOwn(document.root, "components")

@@ -9,8 +9,10 @@ import type {
   OperationType,
   SubscriptionHandler,
 } from "../../types.ts"
+import type { Caller } from "../call.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
+import { essenceOf } from "../request/media.ts"
 import type { Note } from "../schema/convert.ts"
 import { annotationsOf, READS } from "./annotations.ts"
 import { type Body, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
@@ -24,19 +26,32 @@ import type { ParameterReader, Parameters } from "./parameters.ts"
 import { acceptOf, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
 import { safeCopy } from "./describe.ts"
-import type { SchemaBuilder, Sealed } from "./schemas.ts"
-import { ownServers, readSecurity } from "./security.ts"
+import type { SchemaBuilder } from "./schemas.ts"
+import { anyScheme, ownServers, readSecurity } from "./security.ts"
 
 /** What all operations of one import share. */
 export interface ImportContext {
   readonly document: OpenAPIDocument
   readonly parameters: ParameterReader
   readonly schemas: SchemaBuilder
+  readonly caller: Caller
   readonly namespace: string
   readonly version: string
   readonly flatten: boolean
+  /** The user's choice of a content type for bodies. */
+  readonly contentType: string | undefined
   readonly schemes: ReadonlyMap<string, SecurityScheme>
   readonly servers: readonly ServerModel[]
+}
+
+/** What was made of an operation because somebody asked for it. */
+interface Made {
+  input?: TSchema
+  output?: TSchema
+  errors?: readonly ErrorDefinition[]
+  plan?: RequestPlan
+  stream?: StreamPlan | null
+  meta?: Readonly<Record<string, unknown>>
 }
 
 /** How the items of a stream are given. */
@@ -53,67 +68,93 @@ const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
  * first asked for, and kept.
  */
 export class OperationSource implements LazyParts {
-  readonly name: string
-  readonly namespace: string
-  readonly version: string
-  readonly type: OperationType
-  readonly title: string | undefined
-  readonly description: string
-  readonly tags: readonly string[] | undefined
-  readonly deprecated: boolean | undefined
-  readonly annotations: OperationAnnotations
-  readonly accessControl: LazyParts["accessControl"] = ANYONE
-  readonly visibility: undefined = undefined
-  // What a real API adds to its answers is worth having, and what it leaves out is not made up.
-  readonly normalize = "off" as const
-  readonly output = "warn" as const
-  readonly composes: undefined = undefined
+  readonly context: ImportContext
   readonly operation: RawOperation
-  /** This is the stream of an operation that also answers at once. */
-  readonly isTwin: boolean
+  readonly name: string
+  readonly type: OperationType
   handler: OperationHandler | SubscriptionHandler = unset
-  readonly #context: ImportContext
-  readonly #notes: Note[] = []
-  #parameters: Parameters | undefined
-  #body: Body | null | undefined
-  #flat: Flattened | null | undefined
-  #success: readonly Response[] | undefined
-  #stream: StreamPlan | null | undefined
-  #input: Sealed | undefined
-  #outputSchema: Sealed | undefined
-  #errors: { errors: readonly ErrorDefinition[]; notes: readonly Note[] } | undefined
-  #plan: RequestPlan | undefined
-  #meta: Readonly<Record<string, unknown>> | undefined
+  /** The operation that answers at once, where this is the stream of one that does both. */
+  readonly #original: OperationSource | undefined
+  #made: Made | undefined = undefined
 
   constructor(
     context: ImportContext,
     operation: RawOperation,
     name: string,
     isStreamed: boolean,
-    isTwin: boolean,
+    original: OperationSource | undefined,
   ) {
-    const { raw, method } = operation
-    const { summary, description, tags, deprecated } = raw
-    this.#context = context
+    this.context = context
     this.operation = operation
-    this.isTwin = isTwin
     this.name = name
-    this.namespace = context.namespace
-    this.version = context.version
-    this.type = isStreamed ? "subscription" : READS.has(method) ? "query" : "mutation"
-    this.title = textOf(summary)
-    this.description = textOf(description) ?? this.title ?? `${method} ${operation.path}`
-    this.tags = Array.isArray(tags)
-      ? tags.every(isText)
-        ? tags.slice()
-        : tags.filter(isText)
-      : undefined
-    this.deprecated = deprecated === true ? true : undefined
-    this.annotations = annotationsOf(method)
+    this.type = isStreamed ? "subscription" : READS.has(operation.method) ? "query" : "mutation"
+    this.#original = original
   }
 
   get id(): string {
     return `${this.namespace}.${this.name}`
+  }
+
+  get namespace(): string {
+    return this.context.namespace
+  }
+
+  get version(): string {
+    return this.context.version
+  }
+
+  get title(): string | undefined {
+    return textOf(this.operation.raw["summary"])
+  }
+
+  get description(): string {
+    const { raw, method, path } = this.operation
+    return textOf(raw["description"]) ?? this.title ?? `${method} ${path}`
+  }
+
+  get tags(): readonly string[] | undefined {
+    const { tags } = this.operation.raw
+    if (!Array.isArray(tags)) return undefined
+    return tags.every(isText) ? tags : tags.filter(isText)
+  }
+
+  get deprecated(): boolean | undefined {
+    return this.operation.raw["deprecated"] === true ? true : undefined
+  }
+
+  get annotations(): OperationAnnotations {
+    return annotationsOf(this.operation.method)
+  }
+
+  get accessControl(): LazyParts["accessControl"] {
+    return ANYONE
+  }
+
+  get visibility(): undefined {
+    return undefined
+  }
+
+  // What a real API adds to its answers is worth having, and what it leaves out is not made up.
+  get normalize(): "off" {
+    return "off"
+  }
+
+  get output(): "warn" {
+    return "warn"
+  }
+
+  // A default is what the API does without the parameter: there is no need to send it.
+  get defaults(): "leave" {
+    return "leave"
+  }
+
+  get composes(): undefined {
+    return undefined
+  }
+
+  /** This is the stream of an operation that also answers at once. */
+  get isTwin(): boolean {
+    return this.#original !== undefined
   }
 
   get inputNames(): readonly string[] {
@@ -121,21 +162,21 @@ export class OperationSource implements LazyParts {
   }
 
   get inputSchema(): TSchema {
-    return this.#sealedInput().schema
+    if (this.#original !== undefined) return this.#original.inputSchema
+    return (this.#keep.input ??= this.#input(this.#read([]), undefined))
   }
 
   get outputSchema(): TSchema {
-    return this.#sealedOutput().schema
+    return (this.#keep.output ??= this.#output(undefined, []))
   }
 
   get errorSchemas(): readonly ErrorDefinition[] {
-    const { document, schemas } = this.#context
-    this.#errors ??= schemas.errors(readResponses(document, this.operation, "failure", this.#notes))
-    return this.#errors.errors
+    if (this.#original !== undefined) return this.#original.errorSchemas
+    return (this.#keep.errors ??= this.#errors(undefined, []))
   }
 
   get examples(): readonly unknown[] | undefined {
-    const media = this.body?.media[0]?.place.value
+    const media = this.#read([]).body?.media[0]?.place.value
     if (!isPlainRecord(media)) return undefined
     const { example, examples } = media
     const values = example === undefined ? [] : [example]
@@ -149,149 +190,187 @@ export class OperationSource implements LazyParts {
   }
 
   get _meta(): Readonly<Record<string, unknown>> {
-    if (this.#meta !== undefined) return this.#meta
+    return (this.#keep.meta ??= this.#meta())
+  }
+
+  /** Where each input goes. */
+  get inputs(): readonly InputPlace[] {
+    const { parameters, body, flat } = this.#read([])
+    const inputs: InputPlace[] = parameters.list.map(({ key, in: location, name }) =>
+      Object.freeze({ key, in: location, name }),
+    )
+    if (flat !== undefined) {
+      for (const [key, name] of flat.names) inputs.push(Object.freeze({ key, in: "body", name }))
+    } else if (body !== undefined)
+      inputs.push(Object.freeze({ key: "body", in: "body", name: "body" }))
+    return Object.freeze(inputs)
+  }
+
+  get stream(): StreamPlan | null {
+    if (this.type !== "subscription") return null
+    return (this.#keep.stream ??= this.#streamOf(this.#success([])))
+  }
+
+  get plan(): RequestPlan {
+    return (this.#keep.plan ??= this.#planOf())
+  }
+
+  /** The document does not say whether a credential is needed. */
+  get isUndeclared(): boolean {
+    return (this.operation.raw["security"] ?? this.context.document.root["security"]) === undefined
+  }
+
+  /** Everything about this operation that is not as the document has it. Makes all its schemas. */
+  get notes(): readonly Note[] {
+    const notes: Note[] = []
+    const reading = this.#read(notes)
+    notes.push(...reading.parameters.notes)
+    this.#input(reading, notes)
+    this.#output(notes, notes)
+    this.#errors(notes, notes)
+    return unique(notes)
+  }
+
+  get #keep(): Made {
+    return (this.#made ??= {})
+  }
+
+  /**
+   * The parameters and the body. Not kept: they are many, and needed once for the schema and once for
+   * the plan of a request.
+   */
+  #read(notes: Note[]): Reading {
+    const { context, operation } = this
+    const hasBody = !context.flatten && declaresBody(operation)
+    const parameters = context.parameters.read(operation, hasBody)
+    const declared = readBody(context.document, operation, parameters.legacy, notes)
+    const body = declared && chosenBody(declared, context.contentType)
+    if (!context.flatten || body === undefined) return { parameters, body, flat: undefined }
+    const taken = new Set(parameters.list.map(({ key }) => key))
+    return {
+      parameters,
+      body,
+      flat: flatten(context.document, body, taken, operation, notes) ?? undefined,
+    }
+  }
+
+  #success(notes: Note[]): readonly Response[] {
+    return readResponses(this.context.document, this.operation, "success", notes)
+  }
+
+  #input({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
+    return this.context.schemas.input(parameters.list, body, flat?.properties, notes)
+  }
+
+  #output(notes: Note[] | undefined, reading: Note[]): TSchema {
+    const { schemas } = this.context
+    const success = this.#success(reading)
+    if (this.type !== "subscription") {
+      return schemas.output(success, this.operation.method, notes)
+    }
+    return schemas.item(this.#streamOf(success).media, notes)
+  }
+
+  #errors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
+    const { document, schemas } = this.context
+    const failure = readResponses(document, this.operation, "failure", reading)
+    return Object.freeze(schemas.errors(failure, notes))
+  }
+
+  #meta(): Readonly<Record<string, unknown>> {
     const { method, path, raw } = this.operation
     const pagination = paginationOf(raw)
     const openapi = {
       method,
       path,
       ...(isText(raw["operationId"]) && { operationId: raw["operationId"] }),
-      inputs: Object.freeze(this.inputs.map((input) => Object.freeze(input))),
+      inputs: this.inputs,
       ...(pagination && { pagination }),
     }
-    return (this.#meta = Object.freeze({ openapi: Object.freeze(openapi) }))
+    return Object.freeze({ openapi: Object.freeze(openapi) })
   }
 
-  /** Where each input goes. */
-  get inputs(): Array<{ key: string; in: InputLocation; name: string }> {
-    const inputs: Array<{ key: string; in: InputLocation; name: string }> = []
-    for (const { key, in: location, name } of this.parameters.list) {
-      inputs.push({ key, in: location, name })
-    }
-    if (this.flat !== null) {
-      for (const [key, name] of this.flat.names) inputs.push({ key, in: "body", name })
-    } else if (this.body !== null) inputs.push({ key: "body", in: "body", name: "body" })
-    return inputs
-  }
-
-  get parameters(): Parameters {
-    const hasBody = !this.#context.flatten && declaresBody(this.operation)
-    return (this.#parameters ??= this.#context.parameters.read(this.operation, hasBody))
-  }
-
-  get body(): Body | null {
-    if (this.#body !== undefined) return this.#body
-    const { document } = this.#context
-    this.#body = readBody(document, this.operation, this.parameters.legacy, this.#notes) ?? null
-    return this.#body
-  }
-
-  /** The answers that are a success. */
-  get success(): readonly Response[] {
-    const { document } = this.#context
-    return (this.#success ??= readResponses(document, this.operation, "success", this.#notes))
-  }
-
-  /** Properties of the body as inputs of their own; `null` where the body is one input. */
-  get flat(): Flattened | null {
-    if (this.#flat !== undefined) return this.#flat
-    const { document, flatten: wanted } = this.#context
-    const taken = new Set(this.parameters.list.map(({ key }) => key))
-    this.#flat = wanted && this.body !== null ? flatten(document, this.body, taken) : null
-    return this.#flat
-  }
-
-  get stream(): StreamPlan | null {
-    if (this.#stream !== undefined) return this.#stream
-    if (this.type !== "subscription") return (this.#stream = null)
-    const media = this.success
+  #streamOf(success: readonly Response[]): StreamPlan {
+    const { document } = this.context
+    const { file, pointer } = this.operation
+    const media = success
       .flatMap((response) => response.media)
       .find((one) => isStream(one.class)) ?? {
       // A success without a schema: Swagger 2.0 says in `produces` that it streams.
       type: "application/x-ndjson",
       class: "ndjson" as const,
-      place: { value: {}, file: this.operation.file, pointer: this.operation.pointer },
+      place: { value: {}, file, pointer },
     }
-    return (this.#stream = { media, yields: yieldsOf(this.#context.document, media) })
+    return { media, yields: yieldsOf(document, media) }
   }
 
-  get plan(): RequestPlan {
-    if (this.#plan !== undefined) return this.#plan
-    const { document, schemes, servers } = this.#context
-    const { body, flat, operation } = this
+  #planOf(): RequestPlan {
+    const { document, schemes, servers } = this.context
+    const { operation, stream } = this
+    const { parameters, body, flat } = this.#read([])
     const own = ownServers(document, operation)
-    const fixed = this.isTwin ? this.#fixed() : undefined
-    return (this.#plan = {
+    const fixed = this.isTwin ? fixedInputs(document, stream, parameters, body) : undefined
+    return {
       id: this.id,
       method: operation.method,
       path: operation.path,
-      parameters: this.parameters.list,
-      ...(body !== null && {
+      parameters: parameters.list,
+      ...(body !== undefined && {
         body: {
           required: body.required,
           media: body.media.map((media) => mediaModel(document, body, media)),
-          ...(flat !== null && { flat: flat.names }),
+          ...(flat !== undefined && { flat: flat.names }),
         },
       }),
-      accept: this.stream === null ? acceptOf(document, operation) : [this.stream.media.type],
+      accept: stream === null ? acceptOf(document, operation) : [stream.media.type],
       servers: own.length > 0 ? own : servers,
       rootServers: servers,
-      security: readSecurity(document, operation, schemes),
+      security: this.isUndeclared ? anyScheme(schemes) : readSecurity(document, operation, schemes),
       ...(fixed && { fixed }),
-    })
-  }
-
-  /** The document does not say whether a credential is needed. */
-  get isUndeclared(): boolean {
-    return (this.operation.raw["security"] ?? this.#context.document.root["security"]) === undefined
-  }
-
-  /** Everything about this operation that is not as the document has it. Makes all its schemas. */
-  get notes(): readonly Note[] {
-    const input = this.#sealedInput()
-    const output = this.#sealedOutput()
-    void this.errorSchemas
-    const all = [...this.parameters.notes, ...this.#notes, ...input.notes(), ...output.notes()]
-    return unique([...all, ...(this.#errors?.notes ?? [])])
-  }
-
-  #sealedInput(): Sealed {
-    return (this.#input ??= this.#context.schemas.input(
-      this.parameters.list,
-      this.body ?? undefined,
-      this.flat?.properties,
-    ))
-  }
-
-  #sealedOutput(): Sealed {
-    if (this.#outputSchema !== undefined) return this.#outputSchema
-    const { schemas } = this.#context
-    const { stream } = this
-    this.#outputSchema =
-      stream === null
-        ? schemas.output(this.success, this.operation.method)
-        : schemas.item(stream.media)
-    return this.#outputSchema
-  }
-
-  /** What tells a server that also answers at once to stream. */
-  #fixed(): RequestPlan["fixed"] {
-    const watch = this.parameters.list.some(
-      ({ in: at, name }) => at === "query" && name === "watch",
-    )
-    const isWatch = this.stream?.media.class === "ndjson" && watch
-    const body: Record<string, unknown> = {}
-    for (const { schema } of this.body?.media ?? []) {
-      const properties = propertiesOf(this.#context.document, schema)
-      if (properties.has("stream")) body["stream"] = true
-      const format = properties.get("stream_format")?.value
-      const values = isPlainRecord(format) ? format["enum"] : undefined
-      if (Array.isArray(values) && values.includes("sse")) body["stream_format"] = "sse"
     }
-    return {
-      ...(isWatch && { query: { watch: "true" } }),
-      ...(Object.keys(body).length > 0 && { body }),
-    }
+  }
+}
+
+interface InputPlace {
+  readonly key: string
+  readonly in: InputLocation
+  readonly name: string
+}
+
+/** What is read of an operation to make its input. */
+interface Reading {
+  readonly parameters: Parameters
+  readonly body: Body | undefined
+  readonly flat: Flattened | undefined
+}
+
+/** A body with the one content type that was chosen, where it is declared. */
+function chosenBody(body: Body, contentType: string | undefined): Body {
+  if (contentType === undefined) return body
+  const wanted = contentType.toLowerCase()
+  const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
+  return media.length === 0 ? body : { ...body, media }
+}
+
+/** What tells a server that also answers at once to stream. */
+function fixedInputs(
+  document: OpenAPIDocument,
+  stream: StreamPlan | null,
+  { list }: Parameters,
+  body: Body | undefined,
+): RequestPlan["fixed"] {
+  const watch = list.some(({ in: location, name }) => location === "query" && name === "watch")
+  const members: Record<string, unknown> = {}
+  for (const { schema } of body?.media ?? []) {
+    const properties = propertiesOf(document, schema)
+    if (properties.has("stream")) members["stream"] = true
+    const format = properties.get("stream_format")?.value
+    const values = isPlainRecord(format) ? format["enum"] : undefined
+    if (Array.isArray(values) && values.includes("sse")) members["stream_format"] = "sse"
+  }
+  return {
+    ...(stream?.media.class === "ndjson" && watch && { query: { watch: "true" } }),
+    ...(Object.keys(members).length > 0 && { body: members }),
   }
 }
 

@@ -1,12 +1,13 @@
 // One idea: one walk over a schema of a document, which gives the schema that is checked.
-import { frozenCopy } from "../../internal/frozen.ts"
 import { quote } from "../../schema/describe.ts"
-import { escapeToken, isPlainRecord, isSchema, setOwn } from "../../schema/json.ts"
+import { childPointer, isPlainRecord, isSchema, setOwn } from "../../schema/json.ts"
 import { admitPattern } from "../../schema/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import type { Definition } from "./definition.ts"
+import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
+import { exclusive, isBinary, isNumber, orNull } from "./lower.ts"
 
 /** Something that could not be taken over as it is written, and what is accepted instead. */
 export interface Note {
@@ -24,8 +25,8 @@ export type View = "input" | "output"
 /** What the walk needs to know about the rest of the document. */
 export interface Surroundings {
   readonly document: OpenAPIDocument
-  /** The reference to write, or `undefined` when there is nothing it could lead to. */
-  refer(ref: string, pointer: string, walk: Walk, inPlace: boolean): string | undefined
+  /** Where a reference leads; `undefined` when there is nothing it could lead to. */
+  refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined
 }
 
 const MAX_DEPTH = 200
@@ -35,21 +36,29 @@ const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
 ])
 
-type Mutable = Record<string, unknown>
+type Raw = Readonly<Record<string, unknown>>
+
+// Most schemas have neither: all of them share these.
+const NO_REFS: readonly Definition[] = Object.freeze([])
+const NO_NOTES: readonly Note[] = Object.freeze([])
 
 /** One walk: where it is, what it may spend, what it found. */
 export class Walk {
   readonly view: View
   readonly file: SourceFile
   /** The definitions that are referred to. */
-  readonly refs: Definition[] = []
-  readonly notes: Note[] = []
+  refs: readonly Definition[] = NO_REFS
+  notes: readonly Note[] = NO_NOTES
   /** The other view of the same schema is not the same. */
   dependsOnView = false
   /** The definition that is walked; references back to it without a step into the value are loops. */
   readonly definition: Definition | undefined
   readonly #around: Surroundings
+  readonly #start: string
+  /** Keys on the way to the place that is walked; they become a pointer only when there is a note. */
+  readonly #trail: Array<string | number> = []
   readonly #bit: 1 | 2
+  readonly #hides: boolean
   readonly #lenientRefs: boolean
   #budget: number
 
@@ -57,436 +66,349 @@ export class Walk {
     around: Surroundings,
     view: View,
     file: SourceFile,
+    pointer: string,
     definition: Definition | undefined,
     budget: number,
   ) {
     this.#around = around
     this.view = view
     this.file = file
+    this.#start = pointer
     this.definition = definition
     this.#bit = hiddenBit(view)
+    this.#hides = around.document.hidesProperties
     this.#lenientRefs = around.document.version === "3.1"
     this.#budget = budget
   }
 
-  note(pointer: string, message: string): void {
-    this.notes.push({ pointer, message })
+  /** Says what is different at the place that is walked. */
+  note(message: string, keyword?: string): void {
+    const at = this.#trail.reduce<string>(childPointer, this.#start)
+    const pointer = keyword === undefined ? at : childPointer(at, keyword)
+    this.notes = [...this.notes, { pointer, message }]
   }
 
-  schema(
-    raw: unknown,
-    pointer: string,
-    depth: number,
-    inPlace: boolean,
-    gone?: ReadonlySet<string>,
-  ): SchemaNode {
+  /** `gone` are properties that other members of an `allOf` leave out. */
+  schema(raw: unknown, inPlace: boolean, gone?: ReadonlySet<string>): SchemaNode {
     if (!isPlainRecord(raw)) {
       if (typeof raw === "boolean") return raw
-      this.note(
-        pointer,
-        `A schema must be an object, got ${quote(raw)}; anything is accepted here.`,
-      )
+      this.note(`A schema must be an object, got ${quote(raw)}; anything is accepted here.`)
       return true
     }
-    if (depth > MAX_DEPTH) {
-      this.note(
-        pointer,
-        `Nested deeper than ${MAX_DEPTH} levels; what lies deeper accepts anything.`,
-      )
+    if (this.#trail.length > MAX_DEPTH) {
+      this.note(`Nested deeper than ${MAX_DEPTH} steps; what lies deeper accepts anything.`)
       return true
     }
     if (--this.#budget < 0) {
       if (this.#budget === -1) {
-        this.note(pointer, "The schema is too large; from here on it accepts anything.")
+        this.note("The schema is too large; from here on it accepts anything.")
       }
       return true
     }
-    const out: Mutable = {}
     const ref = raw["$ref"] ?? raw["$dynamicRef"]
-    if (typeof ref === "string") {
-      const target = this.#around.refer(ref, pointer, this, inPlace)
-      if (target !== undefined) out["$ref"] = target
-      if (!this.#lenientRefs) return this.#reference(raw, out)
-    }
-    return this.#keywords(raw, out, pointer, depth, inPlace, gone)
+    if (typeof ref !== "string") return this.#keywords(raw, undefined, inPlace, gone)
+    const target = this.#around.refer(ref, this, inPlace)
+    if (!this.#lenientRefs) return reference(raw, target)
+    return this.#keywords(raw, target, inPlace, gone)
   }
 
-  /** Before 3.1 nothing counts beside a reference, but what is said about it is worth showing. */
-  #reference(raw: Readonly<Mutable>, out: Mutable): SchemaNode {
-    if (typeof raw["description"] === "string") out["description"] = raw["description"]
-    if (typeof raw["title"] === "string") out["title"] = raw["title"]
-    if ((raw["nullable"] ?? raw["x-nullable"]) === true) return orNull(out)
-    return Object.freeze(out)
-  }
-
+  /**
+   * Takes over the keywords of a schema.
+   *
+   * One that needs no change is used as it is, and of the others only what changes is made anew: the
+   * schemas of a large document are most of its memory.
+   */
   #keywords(
-    raw: Readonly<Mutable>,
-    out: Mutable,
-    pointer: string,
-    depth: number,
+    raw: Raw,
+    target: Definition | undefined,
     inPlace: boolean,
     gone: ReadonlySet<string> | undefined,
   ): SchemaNode {
+    const draft = new Draft(raw)
     let nullable = false
-    let names: readonly unknown[] | undefined
-    let hiddenNames = gone
+    let hidden = gone
     for (const keyword of Object.keys(raw)) {
       const value = raw[keyword]
-      if (value === undefined) continue
-      const kind = keywordKind(keyword)
-      switch (kind) {
+      switch (keywordKind(keyword)) {
         case "text":
-          if (typeof value === "string") out[keyword] = value
-          else this.#malformed(pointer, keyword, value, "a text")
+          if (typeof value !== "string") draft.drop(this.#malformed(keyword, value, "a text"))
           break
         case "type":
-          this.#type(raw, value, out, pointer)
+          if (!TYPES.has(value) || value === "string") this.#type(raw, value, draft)
           break
         case "properties":
-          if (!isPlainRecord(value)) {
-            this.#malformed(pointer, keyword, value, "an object of schemas")
-            break
-          }
-          hiddenNames = this.#properties(
-            value,
-            out,
-            `${pointer}/properties`,
-            depth + 1,
-            hiddenNames,
-          )
+          if (isPlainRecord(value)) hidden = this.#properties(value, draft, hidden)
+          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "required":
-          if (Array.isArray(value)) names = value
-          else if (typeof value !== "boolean") {
-            this.#malformed(pointer, keyword, value, "a list of names")
+          if (!Array.isArray(value)) {
+            draft.drop(keyword)
+            if (typeof value !== "boolean") this.#malformed(keyword, value, "a list of names")
           }
           break
         case "items":
-          this.#items(raw, value, out, pointer, depth + 1)
+          this.#items(raw, value, draft)
           break
         case "schema":
           if (isSchema(value)) {
-            const same = inPlace && IN_PLACE.has(keyword)
-            out[keyword] = this.schema(value, `${pointer}/${keyword}`, depth + 1, same)
-          } else this.#malformed(pointer, keyword, value, "a schema")
+            draft.set(keyword, this.#at(keyword, value, inPlace && IN_PLACE.has(keyword)))
+          } else draft.drop(this.#malformed(keyword, value, "a schema"))
           break
         case "list":
-          this.#list(raw, keyword, value, out, pointer, depth + 1, inPlace && IN_PLACE.has(keyword))
+          if (Array.isArray(value) && value.length > 0) {
+            draft.set(keyword, this.#list(raw, keyword, value, inPlace && IN_PLACE.has(keyword)))
+          } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
           break
         case "map":
-          if (isPlainRecord(value)) {
-            out[keyword] = this.#map(value, `${pointer}/${keyword}`, depth + 1)
-          } else this.#malformed(pointer, keyword, value, "an object of schemas")
+          if (isPlainRecord(value)) draft.set(keyword, this.#map(keyword, value))
+          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "enum":
-          this.#enum(value, out, pointer)
+          if (!Array.isArray(value) || value.length === 0) {
+            draft.drop(this.#malformed(keyword, value, "a list of one or more values"))
+          }
           break
         case "data":
-          this.#data(keyword, value, out, pointer)
           break
         case "example":
-          this.#data("examples", [value], out, pointer)
+          draft.drop(keyword)
+          if (raw["examples"] === undefined) draft.set("examples", [value])
           break
         case "examples":
-          if (Array.isArray(value)) this.#data(keyword, value, out, pointer)
+          if (!Array.isArray(value)) draft.drop(keyword)
           break
         case "number":
-          if (isNumber(value) && (keyword !== "multipleOf" || value > 0)) out[keyword] = value
-          else this.#malformed(pointer, keyword, value, "a number")
+          if (!isNumber(value) || (keyword === "multipleOf" && value <= 0)) {
+            draft.drop(this.#malformed(keyword, value, "a number"))
+          }
           break
         case "count":
-          if (Number.isInteger(value) && (value as number) >= 0) out[keyword] = value
-          else this.#malformed(pointer, keyword, value, "a whole number of 0 or more")
+          if (!Number.isInteger(value) || (value as number) < 0) {
+            draft.drop(this.#malformed(keyword, value, "a whole number of 0 or more"))
+          }
           break
         case "limit":
-          if (isNumber(value)) out[keyword] = value
-          else if (typeof value !== "boolean") {
-            this.#malformed(pointer, keyword, value, "a number or a boolean")
+          if (typeof value === "boolean") exclusive(raw, draft, keyword)
+          else if (!isNumber(value)) {
+            draft.drop(this.#malformed(keyword, value, "a number or a boolean"))
           }
           break
         case "flag":
-          if (typeof value === "boolean") out[keyword] = value
+          if (typeof value !== "boolean") draft.drop(keyword)
           break
         case "nullable":
           nullable ||= value === true
+          draft.drop(keyword)
           break
-        case "pattern":
-          this.#pattern(value, out, pointer)
+        case "pattern": {
+          const pattern = this.#usable(value, keyword)
+          if (pattern === undefined) draft.drop(keyword)
+          else draft.set(keyword, pattern)
           break
+        }
         case "patternProperties":
-          this.#patternProperties(value, out, pointer, depth + 1)
+          if (isPlainRecord(value)) this.#patternProperties(value, draft)
+          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "dependentRequired":
-          if (isPlainRecord(value) && Object.values(value).every(isNames)) {
-            this.#data(keyword, value, out, pointer)
-          } else this.#malformed(pointer, keyword, value, "an object of lists of names")
+          if (!isPlainRecord(value) || !Object.values(value).every(isNames)) {
+            draft.drop(this.#malformed(keyword, value, "an object of lists of names"))
+          }
+          break
+        case "format":
+          if (value === "byte" && raw["contentEncoding"] === undefined) {
+            draft.set("contentEncoding", "base64")
+          } else if (typeof value !== "string") {
+            draft.drop(this.#malformed(keyword, value, "a text"))
+          }
           break
         case "skip":
+          draft.drop(keyword)
           break
         case undefined:
           // Extensions and unknown words: what is small may tell a reader something.
-          if (typeof value !== "object") setOwn(out, keyword, value)
+          if (typeof value === "object" && value !== null) draft.drop(keyword)
           break
       }
     }
-    if (names !== undefined) this.#required(names, out, pointer, hiddenNames)
-    if (typeof raw["exclusiveMinimum"] === "boolean") exclusive(raw, out, "Minimum")
-    if (typeof raw["exclusiveMaximum"] === "boolean") exclusive(raw, out, "Maximum")
-    if (out["format"] === "byte") out["contentEncoding"] ??= "base64"
-    return nullable ? orNull(out) : Object.freeze(out)
+    const { required } = raw
+    if (Array.isArray(required)) this.#required(required, draft, hidden)
+    if (target !== undefined) draft.set("$ref", target.ref)
+    const schema = draft.finish()
+    return nullable ? orNull({ ...schema }) : schema
   }
 
-  #type(raw: Readonly<Mutable>, value: unknown, out: Mutable, pointer: string): void {
+  /** A schema under a keyword, or under a key or index below it. */
+  #at(
+    step: string | number,
+    value: unknown,
+    inPlace: boolean,
+    gone?: ReadonlySet<string>,
+  ): SchemaNode {
+    this.#trail.push(step)
+    const schema = this.schema(value, inPlace, gone)
+    this.#trail.pop()
+    return schema
+  }
+
+  #type(raw: Raw, value: unknown, draft: Draft): void {
     if (isBinary(raw)) {
       // Bytes are handed over as bytes, not as text.
-      out["format"] = "binary"
-      return
+      draft.drop("type")
+      draft.set("format", "binary")
+    } else if (!TYPES.has(value)) {
+      const isList = Array.isArray(value) && value.length > 0
+      if (isList && value.every((type) => TYPES.has(type))) {
+        if (new Set(value).size < value.length) draft.set("type", [...new Set(value)])
+      } else draft.drop(this.#malformed("type", value, "a JSON type or a list of them"))
     }
-    if (TYPES.has(value)) {
-      out["type"] = value
-      return
-    }
-    if (Array.isArray(value)) {
-      const types = value.filter((type) => TYPES.has(type))
-      if (types.length < value.length || types.length === 0) {
-        this.#malformed(pointer, "type", value, "a JSON type or a list of them")
-        return
-      }
-      out["type"] = types.length === 1 ? types[0] : Object.freeze([...new Set(types)])
-      return
-    }
-    this.#malformed(pointer, "type", value, "a JSON type or a list of them")
   }
 
   #properties(
-    value: Readonly<Mutable>,
-    out: Mutable,
-    pointer: string,
-    depth: number,
+    value: Raw,
+    draft: Draft,
     gone: ReadonlySet<string> | undefined,
   ): ReadonlySet<string> | undefined {
-    const properties: Mutable = {}
+    const properties = new Draft(value)
     let names: Set<string> | undefined
+    this.#trail.push("properties")
     for (const name of Object.keys(value)) {
       const property = value[name]
-      const hidden = hiddenOf(this.#around.document, property, this.file)
-      if (hidden !== 0) {
-        this.dependsOnView = true
-        if ((hidden & this.#bit) !== 0) {
-          names ??= new Set(gone)
-          names.add(name)
-          continue
+      if (this.#hides) {
+        const hidden = hiddenOf(this.#around.document, property, this.file)
+        if (hidden !== 0) {
+          this.dependsOnView = true
+          if ((hidden & this.#bit) !== 0) {
+            ;(names ??= new Set()).add(name)
+            properties.drop(name)
+            continue
+          }
         }
       }
-      const at = `${pointer}/${escapeToken(name)}`
-      setOwn(properties, name, this.schema(property, at, depth, false))
+      properties.set(name, this.#at(name, property, false))
     }
-    out["properties"] = Object.freeze(properties)
-    return names ?? gone
+    this.#trail.pop()
+    draft.set("properties", properties.finish())
+    return names === undefined ? gone : new Set([...names, ...(gone ?? [])])
   }
 
-  #required(
-    names: readonly unknown[],
-    out: Mutable,
-    pointer: string,
-    gone: ReadonlySet<string> | undefined,
-  ): void {
-    const kept = new Set<string>()
+  #required(names: readonly unknown[], draft: Draft, gone: ReadonlySet<string> | undefined): void {
+    const isFine = gone === undefined && names.length > 0 && isNames(names)
+    if (isFine) return
+    const kept: string[] = []
     for (const name of names) {
-      if (typeof name !== "string") this.#malformed(pointer, "required", name, "a list of names")
-      else if (gone?.has(name) !== true) kept.add(name)
+      if (typeof name !== "string") this.#malformed("required", name, "a list of names")
+      else if (gone?.has(name) !== true) kept.push(name)
     }
-    if (kept.size > 0) out["required"] = Object.freeze([...kept])
+    if (kept.length === 0) draft.drop("required")
+    else if (kept.length < names.length) draft.set("required", kept)
   }
 
-  #items(
-    raw: Readonly<Mutable>,
-    value: unknown,
-    out: Mutable,
-    pointer: string,
-    depth: number,
-  ): void {
-    const at = `${pointer}/items`
+  #items(raw: Raw, value: unknown, draft: Draft): void {
     if (isSchema(value)) {
-      out["items"] = this.schema(value, at, depth, false)
+      draft.set("items", this.#at("items", value, false))
       return
     }
     if (!Array.isArray(value)) {
-      this.#malformed(pointer, "items", value, "a schema")
+      draft.drop(this.#malformed("items", value, "a schema"))
       return
     }
     // A tuple, as it was written before 2020-12.
     const rest = raw["additionalItems"]
     if (value.length > 0) {
-      out["prefixItems"] = Object.freeze(
-        value.map((item, index) => this.schema(item, `${at}/${index}`, depth, false)),
+      this.#trail.push("items")
+      draft.set(
+        "prefixItems",
+        value.map((item, index) => this.#at(index, item, false)),
       )
+      this.#trail.pop()
     }
-    if (isSchema(rest)) {
-      out["items"] = this.schema(rest, `${pointer}/additionalItems`, depth, false)
-    }
+    if (isSchema(rest)) draft.set("items", this.#at("additionalItems", rest, false))
+    else draft.drop("items")
   }
 
   #list(
-    raw: Readonly<Mutable>,
+    raw: Raw,
     keyword: string,
-    value: unknown,
-    out: Mutable,
-    pointer: string,
-    depth: number,
+    value: readonly unknown[],
     inPlace: boolean,
-  ): void {
-    if (!Array.isArray(value) || value.length === 0) {
-      this.#malformed(pointer, keyword, value, "a list of one or more schemas")
-      return
-    }
+  ): readonly unknown[] {
     let gone: ReadonlySet<string> | undefined
-    if (keyword === "allOf") {
-      const hidden = hiddenNames(
-        this.#around.document,
-        [raw["properties"] === undefined ? undefined : raw, ...value],
-        this.file,
-        this.#bit,
-      )
+    if (keyword === "allOf" && this.#hides) {
+      const members = [raw["properties"] === undefined ? undefined : raw, ...value]
+      const hidden = hiddenNames(this.#around.document, members, this.file, this.#bit)
       gone = hidden.names
       this.dependsOnView ||= hidden.dependsOnView
     }
-    const at = `${pointer}/${keyword}`
-    out[keyword] = Object.freeze(
-      value.map((member, index) => this.schema(member, `${at}/${index}`, depth, inPlace, gone)),
-    )
-  }
-
-  #map(value: Readonly<Mutable>, pointer: string, depth: number): Readonly<Mutable> {
-    const out: Mutable = {}
-    for (const key of Object.keys(value)) {
-      setOwn(out, key, this.schema(value[key], `${pointer}/${escapeToken(key)}`, depth, false))
+    this.#trail.push(keyword)
+    let out: unknown[] | undefined
+    for (let index = 0; index < value.length; index++) {
+      const schema = this.#at(index, value[index], inPlace, gone)
+      if (schema !== value[index]) (out ??= value.slice())[index] = schema
     }
-    return Object.freeze(out)
+    this.#trail.pop()
+    return out ?? value
   }
 
-  #enum(value: unknown, out: Mutable, pointer: string): void {
-    if (!Array.isArray(value) || value.length === 0) {
-      this.#malformed(pointer, "enum", value, "a list of one or more values")
-      return
-    }
-    this.#data("enum", value, out, pointer)
+  #map(keyword: string, value: Raw): Raw {
+    const draft = new Draft(value)
+    this.#trail.push(keyword)
+    for (const key of Object.keys(value)) draft.set(key, this.#at(key, value[key], false))
+    this.#trail.pop()
+    return draft.finish()
   }
 
-  #data(keyword: string, value: unknown, out: Mutable, pointer: string): void {
-    if (typeof value !== "object" || value === null) {
-      out[keyword] = value
-      return
-    }
-    try {
-      out[keyword] = frozenCopy(value)
-    } catch {
-      this.note(`${pointer}/${keyword}`, `"${keyword}" is nested too deeply and is left out.`)
-    }
-  }
-
-  #pattern(value: unknown, out: Mutable, pointer: string): void {
-    const pattern = this.#usable(value, `${pointer}/pattern`)
-    if (pattern !== undefined) out["pattern"] = pattern
-  }
-
-  #usable(pattern: unknown, pointer: string): string | undefined {
+  #usable(pattern: unknown, ...keys: string[]): string | undefined {
+    this.#trail.push(...keys)
+    let usable: string | undefined
     if (typeof pattern !== "string") {
-      this.note(pointer, `"pattern" must be a text, got ${quote(pattern)}; any text is accepted.`)
-      return undefined
-    }
-    const admitted = admitPattern(pattern, MAX_PATTERN)
-    if ("pattern" in admitted) return admitted.pattern
-    const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
-    this.note(
-      pointer,
-      `Pattern ${quote(pattern)} ${why}: ${admitted.reason}. Any text is accepted here.`,
-    )
-    return undefined
-  }
-
-  #patternProperties(value: unknown, out: Mutable, pointer: string, depth: number): void {
-    if (!isPlainRecord(value)) {
-      this.#malformed(pointer, "patternProperties", value, "an object of schemas")
-      return
-    }
-    const at = `${pointer}/patternProperties`
-    const properties: Mutable = {}
-    for (const key of Object.keys(value)) {
-      const pattern = this.#usable(key, `${at}/${escapeToken(key)}`)
-      // Without the pattern its properties would count as additional ones; so nothing is additional.
-      if (pattern === undefined) out["additionalProperties"] = true
-      else
-        setOwn(
-          properties,
-          pattern,
-          this.schema(value[key], `${at}/${escapeToken(key)}`, depth, false),
+      this.note(`"pattern" must be a text, got ${quote(pattern)}; any text is accepted.`)
+    } else {
+      const admitted = admitPattern(pattern, MAX_PATTERN)
+      if ("pattern" in admitted) usable = admitted.pattern
+      else {
+        const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
+        this.note(
+          `Pattern ${quote(pattern)} ${why}: ${admitted.reason}. Any text is accepted here.`,
         )
+      }
     }
-    out["patternProperties"] = Object.freeze(properties)
+    this.#trail.length -= keys.length
+    return usable
   }
 
-  #malformed(pointer: string, keyword: string, value: unknown, expected: string): void {
-    this.note(
-      `${pointer}/${escapeToken(keyword)}`,
-      `"${keyword}" must be ${expected}, got ${quote(value)}; it is left out.`,
-    )
-  }
-}
-
-/** Raw bytes, in any of the ways in which documents say so. */
-export function isBinary(raw: Readonly<Record<string, unknown>>): boolean {
-  const { type, format, contentMediaType, contentEncoding } = raw
-  if (type === "file") return true
-  const text = type === "string" || (Array.isArray(type) && type.includes("string"))
-  if (!text && type !== undefined) return false
-  if (format === "binary") return true
-  return contentMediaType === "application/octet-stream" && contentEncoding === undefined
-}
-
-/** `minimum: 3, exclusiveMinimum: true` of old is `exclusiveMinimum: 3` today. */
-function exclusive(raw: Readonly<Mutable>, out: Mutable, side: "Minimum" | "Maximum"): void {
-  const limit = side === "Minimum" ? "minimum" : "maximum"
-  if (raw[`exclusive${side}`] !== true || !isNumber(raw[limit])) return
-  out[`exclusive${side}`] = raw[limit]
-  delete out[limit]
-}
-
-const UNIONS = ["allOf", "anyOf", "oneOf", "not", "const", "$ref"] as const
-const ANNOTATIONS: ReadonlySet<string> = new Set([
-  ...["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"],
-])
-
-/** `nullable: true`: also beside `enum`, `allOf` or a reference, where documents mean it too. */
-function orNull(out: Mutable): SchemaNode {
-  const { type } = out
-  if (type !== undefined && !UNIONS.some((keyword) => keyword in out)) {
-    const types = Array.isArray(type) ? (type as unknown[]) : [type]
-    if (!types.includes("null")) out["type"] = Object.freeze([...types, "null"])
-    const values = out["enum"]
-    if (Array.isArray(values) && !values.includes(null))
-      out["enum"] = Object.freeze([...values, null])
-    return Object.freeze(out)
-  }
-  const inner: Mutable = {}
-  const outer: Mutable = {}
-  let decides = false
-  for (const key of Object.keys(out)) {
-    if (ANNOTATIONS.has(key)) outer[key] = out[key]
-    else {
-      setOwn(inner, key, out[key])
-      decides = true
+  #patternProperties(value: Raw, draft: Draft): void {
+    const properties: Record<string, unknown> = {}
+    for (const key of Object.keys(value)) {
+      const pattern = this.#usable(key, "patternProperties", key)
+      // Without the pattern its properties would count as additional ones; so nothing is additional.
+      if (pattern === undefined) draft.set("additionalProperties", true)
+      else {
+        this.#trail.push("patternProperties")
+        setOwn(properties, pattern, this.#at(key, value[key], false))
+        this.#trail.pop()
+      }
     }
+    draft.set("patternProperties", properties)
   }
-  if (!decides) return Object.freeze(out)
-  outer["anyOf"] = Object.freeze([Object.freeze(inner), NULL])
-  return Object.freeze(outer)
+
+  #malformed(keyword: string, value: unknown, expected: string): string {
+    this.note(`"${keyword}" must be ${expected}, got ${quote(value)}; it is left out.`, keyword)
+    return keyword
+  }
 }
 
-const NULL: SchemaNode = Object.freeze({ type: "null" })
-
-function isNumber(value: unknown): value is number {
-  return typeof value === "number" && Number.isFinite(value)
+/** Before 3.1 nothing counts beside a reference, but what is said about it is worth showing. */
+function reference(raw: Raw, target: Definition | undefined): SchemaNode {
+  const { description, title } = raw
+  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
+  if (target !== undefined && description === undefined && title === undefined && !isNullable) {
+    return target.reference
+  }
+  const out: Record<string, unknown> = target === undefined ? {} : { $ref: target.ref }
+  if (typeof description === "string") out["description"] = description
+  if (typeof title === "string") out["title"] = title
+  return isNullable ? orNull(out) : out
 }
 
 function isNames(value: unknown): boolean {

@@ -19,6 +19,8 @@ export interface Closure {
 export class Definition {
   readonly name: string
   readonly place: Place
+  /** A schema that is nothing but a reference to this one. */
+  readonly reference: { readonly $ref: string }
   readonly converted: Record<View, Converted | undefined> = { input: undefined, output: undefined }
   readonly closures: Record<View, Closure | undefined> = { input: undefined, output: undefined }
   /** The last search that came by here: cheaper than a set for each of thousands of searches. */
@@ -27,5 +29,10 @@ export class Definition {
   constructor(name: string, place: Place) {
     this.name = name
     this.place = place
+    this.reference = Object.freeze({ $ref: `#/$defs/${name}` })
+  }
+
+  get ref(): string {
+    return this.reference.$ref
   }
 }

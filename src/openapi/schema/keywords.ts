@@ -20,6 +20,7 @@ export type KeywordKind =
   | "limit"
   | "nullable"
   | "dependentRequired"
+  | "format"
   | "skip"
 
 const KINDS = new Map<string, KeywordKind>([
@@ -29,7 +30,7 @@ const KINDS = new Map<string, KeywordKind>([
   ["items", "items"],
   ["required", "required"],
   ["enum", "enum"],
-  ["format", "text"],
+  ["format", "format"],
   ["title", "text"],
   ["nullable", "nullable"],
   ["x-nullable", "nullable"],

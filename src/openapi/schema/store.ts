@@ -7,6 +7,8 @@ import { Definition } from "./definition.ts"
 import type { Closure, Converted } from "./definition.ts"
 import { IN_PLACE } from "./keywords.ts"
 
+const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
+
 /** Nodes of one schema; more is an attack, or a schema nobody can check. */
 const MAX_NODES = 200_000
 
@@ -26,15 +28,15 @@ export class SchemaStore implements Surroundings {
 
   /** Takes over a schema that stands in an operation. */
   convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
-    const walk = new Walk(this, view, file, undefined, MAX_NODES)
-    const schema = walk.schema(raw, pointer, 0, false)
+    const walk = new Walk(this, view, file, pointer, undefined, MAX_NODES)
+    const schema = walk.schema(raw, false)
     return { schema, refs: walk.refs, notes: walk.notes }
   }
 
   /** All definitions that these need, directly or not. The same ones give the same object. */
-  closure(refs: readonly Definition[], view: View): Closure | undefined {
+  closure(refs: readonly Definition[], view: View): Closure {
     const [first] = refs
-    if (first === undefined) return undefined
+    if (first === undefined) return NOTHING
     let largest = this.#closureOf(first, view)
     let others = false
     for (const ref of refs) {
@@ -60,31 +62,31 @@ export class SchemaStore implements Surroundings {
     return found
   }
 
-  refer(ref: string, pointer: string, walk: Walk, inPlace: boolean): string | undefined {
+  refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined {
     const place = this.document.lookUp(ref, walk.file)
     if (isBroken(place)) {
-      walk.note(pointer, `${brokenMessage(place)} Anything is accepted here.`)
+      walk.note(`${brokenMessage(place)} Anything is accepted here.`)
       return undefined
     }
     if (typeof place.value !== "object" && typeof place.value !== "boolean") {
-      walk.note(pointer, `Reference "${ref}" leads to something that is no schema.`)
+      walk.note(`Reference "${ref}" leads to something that is no schema.`)
       return undefined
     }
     const definition = this.#at(place)
     if (inPlace && walk.definition !== undefined && this.#returns(definition, walk.definition)) {
-      walk.note(pointer, `Reference "${ref}" leads back to itself; anything is accepted here.`)
+      walk.note(`Reference "${ref}" leads back to itself; anything is accepted here.`)
       return undefined
     }
-    walk.refs.push(definition)
-    return `#/$defs/${definition.name}`
+    if (!walk.refs.includes(definition)) walk.refs = [...walk.refs, definition]
+    return definition
   }
 
   #convert(definition: Definition, view: View): Converted {
     const known = definition.converted[view]
     if (known !== undefined) return known
     const { value, file, pointer } = definition.place
-    const walk = new Walk(this, view, file, definition, MAX_NODES)
-    const schema = walk.schema(value, pointer, 0, true)
+    const walk = new Walk(this, view, file, pointer, definition, MAX_NODES)
+    const schema = walk.schema(value, true)
     const converted = { schema, refs: walk.refs, notes: walk.notes }
     definition.converted[view] = converted
     if (!walk.dependsOnView) definition.converted[view === "input" ? "output" : "input"] = converted
@@ -117,7 +119,7 @@ export class SchemaStore implements Surroundings {
   #collect(members: readonly Definition[], view: View): Closure {
     const $defs: Record<string, SchemaNode> = {}
     for (const member of members) $defs[member.name] = this.#convert(member, view).schema
-    return { members, $defs: Object.freeze($defs) }
+    return { members, $defs }
   }
 
   #at(place: Place): Definition {

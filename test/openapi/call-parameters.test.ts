@@ -1,0 +1,453 @@
+import { describe, expect, test } from "vitest"
+import { CallError } from "../../src/index.ts"
+import { quietRegistry, rejection } from "../support/operations.ts"
+import { importOne, oneOperation, openapi, record, sent, swagger } from "./recorder.ts"
+import type { Raw } from "./recorder.ts"
+
+const COLORS = ["blue", "black", "brown"]
+const RGB = { R: 100, G: 200, B: 150 }
+
+function withParameters(path: string, parameters: readonly Raw[], more: Raw = {}): Raw {
+  return oneOperation(path, "get", { parameters }, more)
+}
+
+function target(line: string): string {
+  const [, path = ""] = line.split(" ")
+  return path
+}
+
+/** The rows of the table "Style Examples" of OpenAPI 3.2: what `color` looks like. */
+describe("a parameter arrives as the specification's table of styles has it", () => {
+  test.each([
+    ["matrix", false, "/;color=blue", "/;color=blue,black,brown", "/;color=R,100,G,200,B,150"],
+    ["matrix", true, "/;color=blue", "/;color=blue;color=black;color=brown", "/;R=100;G=200;B=150"],
+    ["label", false, "/.blue", "/.blue,black,brown", "/.R,100,G,200,B,150"],
+    ["label", true, "/.blue", "/.blue.black.brown", "/.R=100.G=200.B=150"],
+    ["simple", false, "/blue", "/blue,black,brown", "/R,100,G,200,B,150"],
+    ["simple", true, "/blue", "/blue,black,brown", "/R=100,G=200,B=150"],
+  ])("in the path: %s, explode %s", async (style, explode, text, list, object) => {
+    const schema = {}
+    const spec = withParameters("/{color}", [
+      { name: "color", in: "path", required: true, style, explode, schema },
+    ])
+
+    expect(target((await sent(spec, { color: "blue" })).line)).toBe(text)
+    expect(target((await sent(spec, { color: COLORS })).line)).toBe(list)
+    expect(target((await sent(spec, { color: RGB })).line)).toBe(object)
+  })
+
+  test.each([
+    ["form", false, "?color=blue,black,brown", "?color=R,100,G,200,B,150"],
+    ["form", true, "?color=blue&color=black&color=brown", "?R=100&G=200&B=150"],
+    ["spaceDelimited", false, "?color=blue%20black%20brown", "?color=R%20100%20G%20200%20B%20150"],
+    ["pipeDelimited", false, "?color=blue%7Cblack%7Cbrown", "?color=R%7C100%7CG%7C200%7CB%7C150"],
+    [
+      "deepObject",
+      true,
+      "?color%5B0%5D=blue&color%5B1%5D=black&color%5B2%5D=brown",
+      "?color%5BR%5D=100&color%5BG%5D=200&color%5BB%5D=150",
+    ],
+  ])("in the query: %s, explode %s", async (style, explode, list, object) => {
+    const spec = withParameters("/c", [{ name: "color", in: "query", style, explode, schema: {} }])
+
+    expect(target((await sent(spec, { color: "blue" })).line)).toBe("/c?color=blue")
+    expect(target((await sent(spec, { color: "" })).line)).toBe("/c?color=")
+    expect(target((await sent(spec, { color: COLORS })).line)).toBe(`/c${list}`)
+    expect(target((await sent(spec, { color: RGB })).line)).toBe(`/c${object}`)
+    expect(target((await sent(spec)).line)).toBe("/c")
+  })
+
+  test.each([
+    [false, "blue,black,brown", "R,100,G,200,B,150"],
+    [true, "blue,black,brown", "R=100,G=200,B=150"],
+  ])("in a header: simple, explode %s", async (explode, list, object) => {
+    const spec = withParameters("/c", [{ name: "X-Color", in: "header", explode, schema: {} }])
+
+    expect((await sent(spec, { "X-Color": "blue; é" })).headers).toEqual({ "x-color": "blue; é" })
+    expect((await sent(spec, { "X-Color": COLORS })).headers).toEqual({ "x-color": list })
+    expect((await sent(spec, { "X-Color": RGB })).headers).toEqual({ "x-color": object })
+    expect((await sent(spec)).headers).toEqual({})
+  })
+
+  test.each([
+    ["form", false, "color=blue,black,brown", "color=R,100,G,200,B,150", "color=a%20b"],
+    ["cookie", false, "color=blue,black,brown", "color=R,100,G,200,B,150", "color=a b"],
+    ["cookie", true, "color=blue; color=black; color=brown", "R=100; G=200; B=150", "color=a b"],
+  ])("in a cookie: %s, explode %s", async (style, explode, list, object, text) => {
+    const parameters = [{ name: "color", in: "cookie", style, explode, schema: {} }]
+    const spec = withParameters("/c", parameters, { openapi: "3.2.0" })
+
+    expect((await sent(spec, { color: COLORS })).headers).toEqual({ cookie: list })
+    expect((await sent(spec, { color: RGB })).headers).toEqual({ cookie: object })
+    expect((await sent(spec, { color: "a b" })).headers).toEqual({ cookie: text })
+  })
+})
+
+describe("a parameter of OpenAPI 3", () => {
+  test("has the default style of its place", async () => {
+    const spec = withParameters("/{p}", [
+      { name: "p", in: "path", required: true, schema: { type: "array" } },
+      { name: "q", in: "query", schema: { type: "array" } },
+      { name: "X-H", in: "header", schema: { type: "array" } },
+      { name: "c", in: "cookie", schema: { type: "string" } },
+      { name: "d", in: "cookie", schema: { type: "string" } },
+    ])
+    const request = await sent(spec, { p: [1, 2], q: [1, 2], "X-H": [1, 2], c: "1", d: "2" })
+
+    expect(request.line).toBe("GET /1,2?q=1&q=2 HTTP/1.1")
+    expect(request.headers).toEqual({ "x-h": "1,2", cookie: "c=1; d=2" })
+  })
+
+  test("is written with nothing but unreserved characters, whatever it holds", async () => {
+    const spec = withParameters("/{p}/x", [
+      { name: "p", in: "path", required: true, schema: { type: "string" } },
+      { name: "q", in: "query", schema: { type: "string" } },
+    ])
+    const text = `a/b?c#d%e f&g=h+i"<>é🐢!*'()~`
+    const encoded = "a%2Fb%3Fc%23d%25e%20f%26g%3Dh%2Bi%22%3C%3E%C3%A9%F0%9F%90%A2%21%2A%27%28%29~"
+
+    expect((await sent(spec, { p: text, q: text })).line).toBe(
+      `GET /${encoded}/x?q=${encoded} HTTP/1.1`,
+    )
+  })
+
+  test("keeps reserved characters where it says allowReserved, but none that ends it", async () => {
+    const spec = withParameters(
+      "/{p}",
+      [
+        { name: "p", in: "path", required: true, allowReserved: true, schema: {} },
+        { name: "q", in: "query", allowReserved: true, schema: {} },
+      ],
+      { openapi: "3.2.0" },
+    )
+
+    expect((await sent(spec, { p: "a/b:c?d#e", q: "/a:b?c&d=e#f+g%20" })).line).toBe(
+      "GET /a/b:c%3Fd%23e?q=/a:b?c%26d=e%23f%2Bg%20 HTTP/1.1",
+    )
+  })
+
+  test("is JSON where it is described by content", async () => {
+    const content = { "application/json": { schema: { type: "object" } } }
+    const spec = withParameters("/c", [
+      { name: "filter", in: "query", content },
+      { name: "X-Filter", in: "header", content },
+      { name: "plain", in: "query", content: { "text/plain": { schema: { type: "string" } } } },
+    ])
+    const request = await sent(spec, {
+      filter: { a: [1, "é"] },
+      "X-Filter": { a: "é" },
+      plain: "a b",
+    })
+
+    expect(request.line).toBe(
+      "GET /c?filter=%7B%22a%22%3A%5B1%2C%22%C3%A9%22%5D%7D&plain=a%20b HTTP/1.1",
+    )
+    expect(request.headers).toEqual({ "x-filter": String.raw`{"a":"\u00e9"}` })
+  })
+
+  test("may be the whole query in 3.2", async () => {
+    const form = "application/x-www-form-urlencoded"
+    const inForm = withParameters(
+      "/c",
+      [{ name: "q", in: "querystring", content: { [form]: { schema: { type: "object" } } } }],
+      { openapi: "3.2.0" },
+    )
+    const inJson = withParameters(
+      "/c",
+      [{ name: "q", in: "querystring", content: { "application/json": { schema: {} } } }],
+      { openapi: "3.2.0" },
+    )
+
+    expect((await sent(inForm, { q: { foo: "a + b", bar: true } })).line).toBe(
+      "GET /c?foo=a+%2B+b&bar=true HTTP/1.1",
+    )
+    expect((await sent(inJson, { q: { numbers: [1, 2] } })).line).toBe(
+      "GET /c?%7B%22numbers%22%3A%5B1%2C2%5D%7D HTTP/1.1",
+    )
+  })
+
+  test.each([
+    ["true", true, "?q=true"],
+    ["a number", 1.5, "?q=1.5"],
+    ["a large number", 9007199254740991, "?q=9007199254740991"],
+    ["a big integer", 12345678901234567890n, "?q=12345678901234567890"],
+    ["a date", new Date(0), "?q=1970-01-01T00%3A00%3A00.000Z"],
+    ["null", null, ""],
+    ["undefined", undefined, ""],
+    ["an empty list", [], ""],
+    ["an object in a list", [{ a: 1 }, "b"], "?q=%7B%22a%22%3A1%7D&q=b"],
+  ])("with %s says so", async (_what, value, query) => {
+    const spec = withParameters("/c", [{ name: "q", in: "query", schema: {} }])
+
+    expect(target((await sent(spec, { q: value })).line)).toBe(`/c${query}`)
+  })
+
+  test("without a value is sent where it may be empty", async () => {
+    const spec = withParameters("/c", [
+      { name: "q", in: "query", allowEmptyValue: true, schema: { type: "array" } },
+    ])
+
+    expect(target((await sent(spec, { q: [] })).line)).toBe("/c?q=")
+  })
+
+  test("goes by any name", async () => {
+    const names = [
+      "a-b",
+      "$top",
+      "a.b",
+      "a[b]",
+      "a:b",
+      "a<",
+      "__proto__",
+      "constructor",
+      "toString",
+    ]
+    const spec = withParameters(
+      "/c",
+      names.map((name) => ({ name, in: "query", schema: { type: "integer" } })),
+    )
+    const input = JSON.parse(
+      `{${names.map((name, index) => `${JSON.stringify(name)}: ${index}`).join()}}`,
+    ) as Raw
+
+    expect(target((await sent(spec, input)).line)).toBe(
+      "/c?a-b=0&%24top=1&a.b=2&a%5Bb%5D=3&a%3Ab=4&a%3C=5&__proto__=6&constructor=7&toString=8",
+    )
+    expect(Object.getPrototypeOf({})).toBe(Object.prototype)
+  })
+
+  test("beyond what the specification says is written in brackets or as JSON", async () => {
+    const spec = withParameters("/c", [
+      { name: "deep", in: "query", style: "deepObject", schema: { type: "object" } },
+      { name: "when", in: "query", style: "deepObject", schema: {} },
+    ])
+
+    expect(
+      decodeURIComponent(
+        target(
+          (await sent(spec, { deep: { a: [{ b: 1 }, { b: [2] }], c: { d: "x" } }, when: 5 })).line,
+        ),
+      ),
+    ).toBe("/c?deep[a][0][b]=1&deep[a][1][b][0]=2&deep[c][d]=x&when=5")
+  })
+})
+
+describe("parameters of a path", () => {
+  const spec = openapi({
+    "/pets/{id}": {
+      parameters: [
+        { name: "id", in: "path", required: true, schema: { type: "string" } },
+        { name: "limit", in: "query", schema: { type: "integer" } },
+        { name: "X-Trace", in: "header", schema: { type: "string" } },
+      ],
+      get: {
+        operationId: "op",
+        // Another `limit`, and a `X-Trace` in another place: only the first is an override.
+        parameters: [
+          { name: "limit", in: "query", explode: false, schema: { type: "array" } },
+          { name: "X-Trace", in: "query", schema: { type: "string" } },
+        ],
+        responses: { 200: { description: "" } },
+      },
+    },
+  })
+
+  test("hold for its operations, which may override them by name and place", async () => {
+    const request = await sent(spec, {
+      id: "7",
+      limit: [1, 2],
+      "X-Trace": "in query",
+      "header_X-Trace": "in header",
+    })
+
+    expect(request.line).toBe("GET /pets/7?limit=1,2&X-Trace=in%20query HTTP/1.1")
+    expect(request.headers).toEqual({ "x-trace": "in header" })
+  })
+
+  test("that share a name are told apart by where they go", () => {
+    expect(importOne(spec)._meta?.["openapi"]).toEqual({
+      method: "GET",
+      path: "/pets/{id}",
+      operationId: "op",
+      inputs: [
+        { key: "limit", in: "query", name: "limit" },
+        { key: "X-Trace", in: "query", name: "X-Trace" },
+        { key: "id", in: "path", name: "id" },
+        { key: "header_X-Trace", in: "header", name: "X-Trace" },
+      ],
+    })
+  })
+
+  test("may have one name in every place, and beside a body", async () => {
+    const everywhere = oneOperation("/{id}/{body}", "post", {
+      parameters: ["path", "query", "header", "cookie"].flatMap((place) =>
+        ["id", "body"].map((name) => ({ name, in: place, required: true, schema: {} })),
+      ),
+      requestBody: { content: { "application/json": { schema: { type: "object" } } } },
+    })
+    const request = await sent(everywhere, {
+      id: "p",
+      query_id: "q",
+      header_id: "h",
+      cookie_id: "c",
+      body: { id: "b" },
+      path_body: "P",
+      query_body: "Q",
+      header_body: "H",
+      cookie_body: "C",
+    })
+
+    expect(request.line).toBe("POST /p/P?id=q&body=Q HTTP/1.1")
+    expect(request.headers).toEqual({
+      id: "h",
+      body: "H",
+      cookie: "id=c; body=C",
+      "content-type": "application/json",
+    })
+    expect(request.body).toBe('{"id":"b"}')
+  })
+
+  test("of two names that differ in case are both there", async () => {
+    const cased = withParameters("/c", [
+      { name: "id", in: "query", schema: {} },
+      { name: "ID", in: "query", schema: {} },
+    ])
+
+    expect(target((await sent(cased, { id: 1, ID: 2 })).line)).toBe("/c?id=1&ID=2")
+  })
+})
+
+describe("headers that other parts of a document speak of", () => {
+  const parameters = ["Accept", "Content-Type", "Authorization"].map((name) => ({
+    name,
+    in: "header",
+    required: true,
+    schema: { type: "string" },
+    type: "string",
+  }))
+
+  test("are no parameters in OpenAPI 3", async () => {
+    const spec = withParameters("/c", parameters)
+
+    expect((await sent(spec)).headers).toEqual({})
+    expect(importOne(spec).inputSchema).toMatchObject({ properties: {} })
+  })
+
+  test("are parameters in Swagger 2.0", async () => {
+    const spec = swagger({ "/c": { get: { operationId: "op", parameters, responses: {} } } })
+    const input = { Accept: "text/x", "Content-Type": "text/y", Authorization: "Key 1" }
+
+    expect((await sent(spec, input)).headers).toEqual({
+      accept: "text/x",
+      "content-type": "text/y",
+      authorization: "Key 1",
+    })
+  })
+
+  test("a Content-Type of Swagger 2.0 names the body's type, also by its default", async () => {
+    const spec = swagger({
+      "/build": {
+        post: {
+          operationId: "op",
+          consumes: ["application/octet-stream"],
+          parameters: [
+            { name: "inputStream", in: "body", schema: { type: "string", format: "binary" } },
+            {
+              name: "Content-type",
+              in: "header",
+              type: "string",
+              enum: ["application/x-tar"],
+              default: "application/x-tar",
+            },
+          ],
+          responses: {},
+        },
+      },
+    })
+    const request = await sent(spec, { body: new Uint8Array([1, 2, 255]) })
+
+    expect(request.headers).toEqual({ "content-type": "application/x-tar" })
+    expect([...request.bytes]).toEqual([1, 2, 255])
+  })
+})
+
+describe("lists of Swagger 2.0", () => {
+  test.each([
+    [undefined, "/a,b?q=a,b", "a,b"],
+    ["csv", "/a,b?q=a,b", "a,b"],
+    ["ssv", "/a%20b?q=a%20b", "a b"],
+    ["tsv", "/a%09b?q=a%09b", "a\tb"],
+    ["pipes", "/a%7Cb?q=a%7Cb", "a|b"],
+  ])("collectionFormat %s", async (collectionFormat, expected, header) => {
+    const list = { type: "array", items: { type: "string" }, collectionFormat }
+    const spec = swagger({
+      "/{p}": {
+        get: {
+          operationId: "op",
+          parameters: [
+            { name: "p", in: "path", required: true, ...list },
+            { name: "q", in: "query", ...list },
+            { name: "X-H", in: "header", ...list },
+          ],
+          responses: {},
+        },
+      },
+    })
+    const value = ["a", "b"]
+    const request = await sent(spec, { p: value, q: value, "X-H": value })
+
+    expect(target(request.line)).toBe(expected)
+    expect(request.headers).toEqual({ "x-h": header })
+  })
+
+  test("collectionFormat multi repeats the name", async () => {
+    const list = { type: "array", items: { type: "string" }, collectionFormat: "multi" }
+    const spec = swagger({
+      "/c": {
+        get: {
+          operationId: "op",
+          parameters: [{ name: "q", in: "query", ...list }],
+          responses: {},
+        },
+      },
+    })
+
+    expect(target((await sent(spec, { q: ["a", "b"] })).line)).toBe("/c?q=a&q=b")
+  })
+})
+
+describe("what cannot be sent", () => {
+  const spec = withParameters("/{p}", [
+    { name: "p", in: "path", required: true, schema: {} },
+    { name: "X-H", in: "header", schema: {} },
+    { name: "c", in: "cookie", style: "cookie", schema: {} },
+  ])
+
+  test.each([
+    ["a missing path value", {}],
+    ["an empty path value", { p: "" }],
+    ["a null path value", { p: null }],
+    ["an empty list in the path", { p: [] }],
+    ["a dot", { p: "." }],
+    ["two dots", { p: ".." }],
+    ["a line break in a header", { p: "a", "X-H": "a\r\nX-Evil: 1" }],
+    ["a NUL in a header", { p: "a", "X-H": "a\0b" }],
+    ["an emoji in a header", { p: "a", "X-H": "🐢" }],
+    ["a second cookie", { p: "a", c: "x; admin=1" }],
+    ["half a surrogate pair", { p: "\ud800" }],
+    ["NaN", { p: Number.NaN }],
+    ["a function", { p: () => 1 }],
+    ["bytes", { p: new Uint8Array(1) }],
+  ])("%s is refused, and nothing leaves", async (_what, input) => {
+    await using server = await record()
+    const registry = quietRegistry([importOne(spec, { baseUrl: server.url })])
+    const error = await rejection(registry.execute("api.op", input))
+
+    expect(error).toBeInstanceOf(CallError)
+    expect(error).toMatchObject({ code: "VALIDATION_ERROR", operationId: "api.op" })
+    expect(server.requests).toEqual([])
+  })
+  test("dots in percent are a name like any other: their percent signs are encoded", async () => {
+    expect((await sent(spec, { p: "%2e%2e" })).line).toBe("GET /%252e%252e HTTP/1.1")
+  })
+})

@@ -1,0 +1,244 @@
+import { gzipSync } from "node:zlib"
+import { describe, expect, test } from "vitest"
+import { CallError } from "../../src/index.ts"
+import { rejection } from "../support/operations.ts"
+import { apiOf } from "./api.ts"
+import type { Api } from "./api.ts"
+import { oneOperation, sent, swagger } from "./recorder.ts"
+import type { Raw } from "./recorder.ts"
+
+/** An API that answers with this, whatever its document says. */
+async function answering(
+  type: string | undefined,
+  body: string | Uint8Array,
+  content: Raw = { "application/json": { schema: {} } },
+  status = 200,
+): Promise<Api> {
+  const spec = oneOperation("/x", "get", {
+    responses: { [status]: { description: "", content } },
+  })
+  return await apiOf(spec, (_request, response) => {
+    response.writeHead(status, type === undefined ? {} : { "content-type": type })
+    response.end(body)
+  })
+}
+
+describe("what is asked for", () => {
+  test("is what the document declares, JSON first", async () => {
+    const content = { "text/csv": {}, "application/hal+json": {}, "application/json": {} }
+    const spec = oneOperation("/x", "get", {
+      responses: { 200: { description: "", content }, 404: { content: { "text/x": {} } } },
+    })
+    const legacy = swagger(
+      { "/x": { get: { operationId: "op", responses: { 200: { description: "" } } } } },
+      { produces: ["application/xml", "application/json"] },
+    )
+
+    expect((await sent(spec)).headers).toEqual({
+      accept: "application/json, application/hal+json, text/csv",
+    })
+    expect((await sent(legacy)).headers).toEqual({ accept: "application/json, application/xml" })
+  })
+})
+
+describe("a result", () => {
+  test("comes in an envelope with status, headers and content type", async () => {
+    const spec = oneOperation("/x", "get", {})
+    await using api = await apiOf(spec, (_request, response) => {
+      response.setHeader("date", "today")
+      response.writeHead(201, {
+        "content-type": "application/json; charset=utf-8",
+        "x-rate-limit": "5",
+        "set-cookie": ["a=1", "b=2"],
+        authorization: "Bearer x",
+        "x-auth-token": "y",
+        connection: "close",
+      })
+      response.end('{"id":1}')
+    })
+
+    expect(await api.registry.execute("api.op", {})).toEqual({
+      data: { id: 1 },
+      meta: {
+        source: "http",
+        statusCode: 201,
+        headers: {
+          "content-type": "application/json; charset=utf-8",
+          "x-rate-limit": "5",
+          connection: "close",
+          date: "today",
+          "transfer-encoding": "chunked",
+        },
+        contentType: "application/json; charset=utf-8",
+      },
+    })
+  })
+
+  const bytes = new Uint8Array([0, 1, 255])
+  test.each<[string | undefined, string | Uint8Array, unknown]>([
+    ["application/json", '{"a":[1]}', { a: [1] }],
+    ["application/problem+json; charset=utf-8", "[1]", [1]],
+    ["application/json;odata.metadata=minimal", "1", 1],
+    ["application/json", "null", null],
+    ["text/plain", "12", "12"],
+    ["text/plain; charset=iso-8859-1", new Uint8Array([0xe9]), "é"],
+    ["text/html", "<p>", "<p>"],
+    ["application/xml", "<a/>", "<a/>"],
+    ["application/pdf", bytes, bytes],
+    ["image/png", bytes, bytes],
+    ["application/octet-stream", "text", new TextEncoder().encode("text")],
+    [undefined, '{"a":1}', { a: 1 }],
+    [undefined, "text", "text"],
+    [undefined, bytes, bytes],
+  ])("of %s is what that says", async (type, body, expected) => {
+    await using api = await answering(type, body)
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual(expected)
+    expect(api.log).toEqual([])
+  })
+
+  test.each([
+    ["204", "get", 204, ""],
+    ["205", "get", 205, ""],
+    ["an empty body", "get", 200, ""],
+    ["spaces", "get", 200, " \n"],
+    ["HEAD", "head", 200, ""],
+  ])("of %s is nothing", async (_what, method, status, body) => {
+    const spec = oneOperation("/x", method, {
+      responses: { [status]: { description: "", content: { "application/json": {} } } },
+    })
+    await using api = await apiOf(spec, (_request, response) => {
+      response.writeHead(status, { "content-type": "application/json" })
+      response.end(body)
+    })
+    const envelope = await api.registry.execute("api.op", {})
+
+    expect(envelope.data).toBeUndefined()
+    expect(envelope.meta).toMatchObject({ statusCode: status })
+    expect(api.log).toEqual([])
+  })
+
+  test("that is compressed is read", async () => {
+    await using api = await apiOf(oneOperation("/x", "get", {}), (_request, response) => {
+      response.writeHead(200, { "content-type": "application/json", "content-encoding": "gzip" })
+      response.end(gzipSync('"é"'))
+    })
+
+    expect((await api.registry.execute("api.op", {})).data).toBe("é")
+  })
+
+  test("that is a page where JSON was announced is its text, with a warning", async () => {
+    await using api = await answering("application/json", "<html><p>Gateway</p></html>")
+
+    expect((await api.registry.execute("api.op", {})).data).toBe("<html><p>Gateway</p></html>")
+    expect(api.log).toHaveLength(1)
+    expect(api.log[0]?.[0]).toContain("not JSON")
+    expect(api.log[0]?.[0]).toContain("<html>")
+    expect(api.log[0]?.[1]).toMatchObject({ operationId: "api.op" })
+  })
+
+  test("with `__proto__` in it pollutes nothing", async () => {
+    await using api = await answering("application/json", '{"__proto__":{"isAdmin":true}}')
+    const { data } = await api.registry.execute("api.op", {})
+
+    expect(JSON.stringify(data)).toBe('{"__proto__":{"isAdmin":true}}')
+    expect((data as { isAdmin?: unknown }).isAdmin).toBeUndefined()
+    expect(({} as { isAdmin?: unknown }).isAdmin).toBeUndefined()
+  })
+})
+
+describe("a result that is not as the document says", () => {
+  const schema = {
+    type: "object",
+    properties: { paid: { type: "boolean", default: true }, state: { enum: ["a", "b"] } },
+    required: ["paid"],
+    additionalProperties: false,
+  }
+
+  test.each([
+    ["something else", { error: "down" }],
+    ["a new property", { paid: true, extra: 1 }],
+    ["a new word", { paid: true, state: "c" }],
+    ["a list", []],
+  ])("%s is given as it came, with a warning", async (_what, body) => {
+    await using api = await answering("application/json", JSON.stringify(body), {
+      "application/json": { schema },
+    })
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual(body)
+    expect(api.log).toEqual([
+      ["Output does not match its schema", expect.objectContaining({ operationId: "api.op" })],
+    ])
+  })
+
+  test("what is as it says is given without one, and nothing is made up", async () => {
+    await using api = await answering("application/json", '{"paid":false}', {
+      "application/json": { schema },
+    })
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual({ paid: false })
+    expect(api.log).toEqual([])
+  })
+
+  test("bytes fit where bytes are declared", async () => {
+    await using api = await answering("application/pdf", new Uint8Array([1]), {
+      "application/pdf": { schema: { type: "string", format: "binary" } },
+    })
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual(new Uint8Array([1]))
+    expect(api.log).toEqual([])
+  })
+})
+
+describe("a result that is too much", () => {
+  test("is refused at the limit, before or after decompression", async () => {
+    const spec = oneOperation("/x", "get", {
+      parameters: [{ name: "zip", in: "query", schema: { type: "boolean" } }],
+    })
+    await using api = await apiOf(
+      spec,
+      (request, response) => {
+        const isZip = request.url?.includes("zip=true") === true
+        const body = JSON.stringify("a".repeat(100_000))
+        response.writeHead(200, {
+          "content-type": "application/json",
+          ...(isZip && { "content-encoding": "gzip" }),
+        })
+        response.end(isZip ? gzipSync(body) : body)
+      },
+      { maxResponseBytes: 10_000 },
+    )
+    for (const zip of [true, false]) {
+      const error = await rejection(api.registry.execute("api.op", { zip }))
+
+      expect(error).toBeInstanceOf(CallError)
+      expect(error).toMatchObject({ code: "PAYLOAD_TOO_LARGE", operationId: "api.op" })
+      expect(String(error)).toContain("maxResponseBytes")
+    }
+  })
+
+  test("is refused when it is nested without end", async () => {
+    const deep = `${"[".repeat(200_000)}${"]".repeat(200_000)}`
+    await using api = await answering("application/json", deep)
+
+    expect(await rejection(api.registry.execute("api.op", {}))).toMatchObject({
+      code: "PAYLOAD_TOO_LARGE",
+    })
+  })
+})
+
+describe("an operation whose only answer is a redirect", () => {
+  const spec = oneOperation("/artifact", "get", { responses: { 302: { description: "" } } })
+
+  test("gives what is there, within its origin", async () => {
+    await using api = await apiOf(spec, (request, response) => {
+      if (request.url === "/artifact") response.writeHead(302, { location: "/blob" }).end()
+      else response.writeHead(200, { "content-type": "application/zip" }).end(Buffer.from([80, 75]))
+    })
+
+    expect(await api.registry.execute("api.op", {})).toMatchObject({
+      data: new Uint8Array([80, 75]),
+      meta: { statusCode: 200, contentType: "application/zip" },
+    })
+  })
+})
