@@ -132,6 +132,7 @@ export async function FromOpenAPIUrl(
     signal,
     maxBytes: maxDocumentBytes,
     headers: documentHeaders,
+    origin,
   })
   const text = await loader(href)
   return await load(text, href, config, allow, async (wanted) => await loader(wanted))

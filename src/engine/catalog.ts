@@ -17,7 +17,8 @@ import { handlerFault } from "./handler-kind.ts"
 import { typeName } from "../schema/describe.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
-import { checkDefinition, policyFaults, takePolicy, unsound } from "./spec.ts"
+import { policyFaults, takePolicy } from "./policy.ts"
+import { checkDefinition, unsound } from "./spec.ts"
 import { RecordStore } from "./store.ts"
 
 /** A spec says what an operation is, not how far its registry trusts it. */

@@ -77,7 +77,11 @@ class LazySpec {
     this.annotations = parts.annotations
     this.deprecated = parts.deprecated
     // One by one and with the same functions each time: that is what engines are quick at.
-    for (const key of LAZY) Object.defineProperty(this, key, DESCRIPTORS[key])
+    Object.defineProperty(this, "inputSchema", DESCRIPTORS.inputSchema)
+    Object.defineProperty(this, "outputSchema", DESCRIPTORS.outputSchema)
+    Object.defineProperty(this, "errorSchemas", DESCRIPTORS.errorSchemas)
+    Object.defineProperty(this, "examples", DESCRIPTORS.examples)
+    Object.defineProperty(this, "_meta", DESCRIPTORS._meta)
   }
 
   static partsOf(value: object): LazyParts | undefined {

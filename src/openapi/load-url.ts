@@ -9,6 +9,8 @@ export interface UrlLoaderOptions {
   /** Of one file; 64 MiB. */
   readonly maxBytes?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** The origin that `headers` are for; that of each address that is asked for when left out. */
+  readonly origin?: string | undefined
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
@@ -51,7 +53,7 @@ async function request(start: string, options: UrlLoaderOptions): Promise<Respon
     const response = await options.fetch(url, {
       redirect: "manual",
       // What the caller adds may be a credential: it is for the address that was given.
-      headers: isSameOrigin(url, start)
+      headers: isSameOrigin(url, options.origin ?? start)
         ? { accept: ACCEPT, ...options.headers }
         : { accept: ACCEPT },
       signal: options.signal ?? null,

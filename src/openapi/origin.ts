@@ -1,29 +1,19 @@
-import { Given } from "../schema/given.ts"
 import type { OperationSource } from "./operation/source.ts"
 
-class Stamped extends Given {
-  readonly #source: OperationSource
-
-  constructor(handler: object, source: OperationSource) {
-    super(handler)
-    this.#source = source
-  }
-
-  static sourceOf(value: object): OperationSource | undefined {
-    return #source in value ? value.#source : undefined
-  }
-}
+/** Private to this file: nobody else can mark a handler. A `WeakMap` would cost ten times as much. */
+const SOURCE: unique symbol = Symbol("source")
 
 /** Marks a handler as that of an imported operation. */
 export function withSource<THandler extends object>(
   handler: THandler,
   source: OperationSource,
 ): THandler {
-  void new Stamped(handler, source)
+  ;(handler as { [SOURCE]?: OperationSource })[SOURCE] = source
   return handler
 }
 
 /** What a handler runs; `undefined` for one of anybody else. */
 export function sourceOf(handler: unknown): OperationSource | undefined {
-  return typeof handler === "function" ? Stamped.sourceOf(handler) : undefined
+  if (typeof handler !== "function" || !Object.hasOwn(handler, SOURCE)) return undefined
+  return (handler as { [SOURCE]?: OperationSource })[SOURCE]
 }

@@ -1,4 +1,4 @@
-import { Given } from "./given.ts"
+import { isAdopted } from "./adopted.ts"
 import { quote, typeName } from "./describe.ts"
 import { type Budget, detachSchema } from "./detach.ts"
 import type { Report, SchemaDiagnostic } from "./diagnostics.ts"
@@ -29,6 +29,8 @@ export interface AdmittedSchema {
   readonly diagnostics: readonly SchemaDiagnostic[]
 }
 
+const NOTHING_FOUND: readonly SchemaDiagnostic[] = Object.freeze([])
+
 const admitted = new WeakMap<object, AdmittedSchema>()
 
 /** No stack overflows below this many levels, whatever the caller asks for. */
@@ -45,7 +47,7 @@ export function admitSchema(source: unknown, options: AdmitOptions = {}): Admitt
   if (typeof source === "object" && source !== null) {
     const known = admitted.get(source)
     if (known !== undefined) return known
-    if (Adopted.has(source)) return { schema: source as JsonSchema, diagnostics: NOTHING_FOUND }
+    if (isAdopted(source)) return { schema: source as JsonSchema, diagnostics: NOTHING_FOUND }
   }
   if (!isSchema(source)) throw new TypeError(notASchema(source))
 
@@ -58,26 +60,6 @@ export function admitSchema(source: unknown, options: AdmitOptions = {}): Admitt
   const result = Object.freeze({ schema, diagnostics: Object.freeze(diagnostics) })
   admitted.set(schema, result)
   return result
-}
-
-class Adopted extends Given {
-  readonly #mark = true
-
-  static has(value: object): boolean {
-    return #mark in value
-  }
-}
-
-const NOTHING_FOUND: readonly SchemaDiagnostic[] = Object.freeze([])
-
-/**
- * Takes over a schema that was put together from admitted parts: plain, frozen, closed 2020-12.
- *
- * For code that admits the parts itself and shares them between many schemas; copying each whole would
- * multiply a large document. To be called before the schema is frozen.
- */
-export function adoptSchema(schema: JsonSchema): void {
-  if (!Adopted.has(schema)) void new Adopted(schema)
 }
 
 class Admission {

@@ -1,5 +1,7 @@
 import { Build, Check } from "typebox/schema"
 import { Environment } from "typebox/system"
+import { isAdopted } from "./adopted.ts"
+import { compileByParts, hasManyDefinitions } from "./by-parts.ts"
 import { reasonOf } from "./describe.ts"
 import { explain } from "./explain.ts"
 import type { SchemaIssue } from "./issues.ts"
@@ -68,6 +70,13 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
 }
 
 function compile(schema: JsonSchema, formats: boolean): Test {
+  if (isAdopted(schema) && hasManyDefinitions(schema)) {
+    return compileByParts(schema, (part) => compileWhole(part, formats))
+  }
+  return compileWhole(schema, formats)
+}
+
+function compileWhole(schema: JsonSchema, formats: boolean): Test {
   const links = new Links(schema)
   const prepared = prepareSchema(schema, links, formats)
   const root = prepared.schema as object

@@ -37,8 +37,8 @@ export function childPointer(pointer: string, token: string | number): string {
 
 /** One reference token as it is written in a JSON pointer. */
 export function escapeToken(token: string): string {
-  if (!token.includes("~") && !token.includes("/")) return token
-  return token.replaceAll("~", "~0").replaceAll("/", "~1")
+  const escaped = token.includes("~") ? token.replaceAll("~", "~0") : token
+  return escaped.includes("/") ? escaped.replaceAll("/", "~1") : escaped
 }
 
 /** The tokens of a JSON pointer; `undefined` when it does not start with a slash. */

@@ -105,8 +105,12 @@ interface Found {
   readonly skipped: Skipped[]
 }
 
+// Operations of one path are read one after the other, and each asks several times.
+let last = { path: "", pointer: "/paths/" }
+
 function ownPointer(path: string): string {
-  return `/paths/${escapeToken(path)}`
+  if (last.path !== path) last = { path, pointer: `/paths/${escapeToken(path)}` }
+  return last.pointer
 }
 
 function listPath(document: OpenAPIDocument, path: string, value: unknown, found: Found): void {

@@ -96,8 +96,7 @@ export function answersOf(document: OpenAPIDocument, operation: RawOperation): A
 export function acceptOf(document: OpenAPIDocument, operation: RawOperation): string[] {
   const types = new Set<string>()
   if (document.version === "2.0") {
-    for (const type of typesOf(operation.raw["produces"] ?? document.root["produces"]))
-      types.add(type)
+    for (const type of producedTypes(document, operation)) types.add(type)
   } else {
     const { responses, success } = codesOf(operation)
     for (const code of success) {
@@ -156,11 +155,15 @@ function readResponse(
   }
 }
 
+function producedTypes(document: OpenAPIDocument, operation: RawOperation): string[] {
+  return typesOf(operation.raw["produces"] ?? document.root["produces"])
+}
+
 /** In Swagger 2.0 a response has one schema, and the operation says in which types it comes. */
 function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: Place): Media[] {
   const schema = child(place, "schema")
   if (schema === undefined) return []
-  const types = typesOf(operation.raw["produces"] ?? document.root["produces"])
+  const types = producedTypes(document, operation)
   const isFile = isPlainRecord(schema.value) && getOwn(schema.value, "type") === "file"
   const plain =
     types.find((type) => mediaClass(type) === "json") ??
@@ -168,7 +171,8 @@ function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: 
     (types.length > 0 ? undefined : isFile ? "application/octet-stream" : "application/json")
   const stream = types.find((type) => isStream(mediaClass(type)))
   // All of them share the schema, so one of each kind says it all.
-  return [plain, stream].flatMap((type) =>
-    type === undefined ? [] : [{ type, class: mediaClass(type), place, schema }],
-  )
+  const media: Media[] = []
+  if (plain !== undefined) media.push({ type: plain, class: mediaClass(plain), place, schema })
+  if (stream !== undefined) media.push({ type: stream, class: mediaClass(stream), place, schema })
+  return media
 }

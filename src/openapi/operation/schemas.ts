@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox"
-import { adoptSchema } from "../../schema/admit.ts"
+import { adoptSchema } from "../../schema/adopted.ts"
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { ErrorDefinition } from "../../types.ts"

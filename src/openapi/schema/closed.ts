@@ -1,5 +1,5 @@
 import { Given } from "../../schema/given.ts"
-import { adoptSchema } from "../../schema/admit.ts"
+import { adoptSchema } from "../../schema/adopted.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { SchemaNode, View } from "./convert.ts"
 import type { Definition } from "./definition.ts"

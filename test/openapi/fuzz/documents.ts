@@ -1,4 +1,5 @@
-import { corpusEntries, corpusObject, hasCorpus } from "../corpus.ts"
+import { statSync } from "node:fs"
+import { corpusEntries, corpusObject, corpusPath } from "../corpus.ts"
 import { exampleFiles, exampleText } from "../oas-examples.ts"
 
 /** Characters of a document that is small enough to be changed thousands of times. */
@@ -6,9 +7,9 @@ const MAX_LENGTH = 30_000
 
 /** Documents to make mutants of, by name, as JSON text; those of the corpus where it is there. */
 export function fuzzDocuments(): Array<readonly [string, string]> {
-  const real = hasCorpus
-    ? corpusEntries().map(({ file }) => [file, JSON.stringify(corpusObject(file))] as const)
-    : []
+  const real = corpusEntries()
+    .filter(({ file }) => statSync(corpusPath(file)).size <= MAX_LENGTH && !file.endsWith(".gz"))
+    .map(({ file }) => [file, JSON.stringify(corpusObject(file))] as const)
   const examples = exampleFiles("json").map((file) => [file, exampleText(file)] as const)
   const own = Object.entries(OWN).map(([name, value]) => [name, JSON.stringify(value)] as const)
   return [...real, ...examples, ...own].filter(([, text]) => text.length <= MAX_LENGTH)

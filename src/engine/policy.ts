@@ -1,0 +1,42 @@
+import type { AnyOperation } from "../define.ts"
+import { parsePointer } from "../internal/pointer.ts"
+import type { OperationPolicy } from "../types.ts"
+import type { ValueError } from "../validation.ts"
+import { composesFault } from "./composes.ts"
+import { handlerFault } from "./handler-kind.ts"
+
+/** A copy of what was said beside the spec: a list that is changed later grants nothing. */
+export function takePolicy(policy: OperationPolicy): OperationPolicy {
+  const { composes, normalize, output, defaults } = policy
+  return {
+    ...(composes && { composes: Object.freeze([...composes]) }),
+    ...(normalize && { normalize }),
+    ...(output && { output }),
+    ...(defaults && { defaults }),
+  }
+}
+
+/** What is wrong with what stands beside the spec. */
+export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
+  const faults: ValueError[] = []
+  const { handler, type, composes, normalize, output, defaults, accessControl } = definition
+  const wrong = (path: string, message: string | undefined): void => {
+    if (message !== undefined) faults.push({ path, message })
+  }
+  if (handler !== undefined) wrong("/handler", handlerFault(handler, type ?? "query"))
+  if (composes !== undefined) wrong("/composes", composesFault(composes))
+  if (normalize !== undefined && !["strip", "keep", "off"].includes(normalize)) {
+    wrong("/normalize", `must be "strip", "keep" or "off"`)
+  }
+  if (output !== undefined && !["warn", "strict", "off"].includes(output)) {
+    wrong("/output", `must be "warn", "strict" or "off"`)
+  }
+  if (defaults !== undefined && defaults !== "fill" && defaults !== "leave") {
+    wrong("/defaults", `must be "fill" or "leave"`)
+  }
+  const pointer: unknown = accessControl?.resourceIdPath
+  if (typeof pointer === "string" && parsePointer(pointer) === undefined) {
+    wrong("/accessControl/resourceIdPath", `must be a JSON pointer such as "/projectId"`)
+  }
+  return faults
+}

@@ -1,0 +1,98 @@
+import { isPlainRecord, type JsonSchema } from "./json.ts"
+import { keywordShape } from "./keywords.ts"
+import type { SchemaNode } from "./refs.ts"
+
+type Test = (value: unknown) => boolean
+
+/** Up to here all is compiled at once, into code that runs a little faster. */
+const MANY = 24
+
+/** Whether a closed schema has so many definitions that compiling them all would be felt. */
+export function hasManyDefinitions({ $defs }: JsonSchema): boolean {
+  return isPlainRecord($defs) && Object.keys($defs).length > MANY
+}
+
+/**
+ * Compiles a schema whose references all lead to its own `$defs`, each definition when data first
+ * reaches it.
+ *
+ * An answer of a large API uses a handful of the hundreds of definitions that it could use, and
+ * compiling those would hold up its first call by the better part of a second.
+ */
+export function compileByParts(schema: JsonSchema, compile: (part: JsonSchema) => Test): Test {
+  return new Parts(schema, compile).root()
+}
+
+class Parts {
+  readonly #root: JsonSchema
+  readonly #definitions: Readonly<Record<string, unknown>>
+  readonly #compile: (part: JsonSchema) => Test
+  readonly #tests = new Map<string, Test>()
+
+  constructor(schema: JsonSchema, compile: (part: JsonSchema) => Test) {
+    const { $defs, ...root } = schema
+    this.#root = root
+    this.#definitions = $defs as Readonly<Record<string, unknown>>
+    this.#compile = compile
+  }
+
+  root(): Test {
+    return this.#part(this.#root)
+  }
+
+  #part(node: unknown): Test {
+    if (!isPlainRecord(node)) return () => node !== false
+    const walk = { looksAround: false }
+    const cut = this.#cut(node, walk) as JsonSchema
+    // What was looked at by a referenced schema counts there, which a separate check cannot tell.
+    return this.#compile(walk.looksAround ? { ...node, $defs: this.#definitions } : cut)
+  }
+
+  #testOf(name: string): Test {
+    let test = this.#tests.get(name)
+    if (test === undefined) {
+      test = this.#part(Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : true)
+      this.#tests.set(name, test)
+    }
+    return test
+  }
+
+  /** The schema with a function in the place of each reference. */
+  #cut(node: SchemaNode, walk: { looksAround: boolean }): SchemaNode {
+    if (!isPlainRecord(node)) return node
+    const out: Record<string, unknown> = {}
+    for (const keyword of Object.keys(node)) {
+      if (keyword === "$ref") continue
+      if (keyword.startsWith("unevaluated")) walk.looksAround = true
+      out[keyword] = this.#member(keyword, node[keyword], walk)
+    }
+    const { $ref } = node
+    if (typeof $ref === "string") {
+      const name = $ref.slice("#/$defs/".length)
+      const check: Test = (value) => this.#testOf(name)(value)
+      // Where TypeBox keeps functions, and everything that copies a schema knows to find them.
+      Object.defineProperty(out, "~refine", { value: [{ check, error: () => "" }] })
+    }
+    return out
+  }
+
+  #member(keyword: string, value: unknown, walk: { looksAround: boolean }): unknown {
+    switch (keywordShape(keyword)) {
+      case "map": {
+        const members = { ...(value as Record<string, SchemaNode>) }
+        for (const key of Object.keys(members)) {
+          members[key] = this.#cut(members[key] as SchemaNode, walk)
+        }
+        return members
+      }
+      case "list":
+        return (value as SchemaNode[]).map((member) => this.#cut(member, walk))
+      case "single":
+      case "items":
+        return this.#cut(value as SchemaNode, walk)
+      case "dependencies":
+      case "data":
+        return value
+    }
+  }
+}
