@@ -124,7 +124,9 @@ export async function FromOpenAPIUrl(
     )
   }
   const { signal, documentHeaders, maxDocumentBytes } = config
-  const allow = allowReferences(href, config.allowedReferences)
+  // Where the document is found in the end is what its references and servers are relative to.
+  let found = href
+  let allow = allowReferences(href, config.allowedReferences)
   const loader = createUrlLoader({
     fetch: config.fetch ?? globalThis.fetch,
     // The document itself may move about on its own origin; its references stay in its folder.
@@ -133,9 +135,13 @@ export async function FromOpenAPIUrl(
     maxBytes: maxDocumentBytes,
     headers: documentHeaders,
     origin,
+    onLoaded: (asked, at) => {
+      if (asked === href) found = at
+    },
   })
   const text = await loader(href)
-  return await load(text, href, config, allow, async (wanted) => await loader(wanted))
+  if (found !== href) allow = allowReferences(found, config.allowedReferences)
+  return await load(text, found, config, allow, async (wanted) => await loader(wanted))
 }
 
 /** The request that a call would send, without sending it. Credentials are in it. */

@@ -93,6 +93,11 @@ export class OperationRecord {
     return this.#checked.schemas.output
   }
 
+  /** Imported operations take inputs by name, so none at all is the empty object. */
+  get mayOmitInput(): boolean {
+    return this.#checked.lazy !== undefined
+  }
+
   /** Names of the inputs, for finding the operation. */
   get inputNames(): readonly string[] {
     const { lazy } = this.#checked

@@ -44,12 +44,13 @@ export type HandlerContext = Partial<Pick<OperationContext, "signal" | "deadline
 
 /** Sends the requests of one import. */
 export class Caller {
-  readonly config: HTTPServiceConfig & { readonly contentType?: string | undefined }
+  // Private, since it holds the credentials: nothing that prints an operation finds them.
+  readonly #config: HTTPServiceConfig & { readonly contentType?: string | undefined }
   readonly #documentUrl: string | undefined
   readonly #tokens: ReturnType<typeof createTokenStore>
 
   constructor(config: HTTPServiceConfig, documentUrl: string | undefined) {
-    this.config = config
+    this.#config = config
     this.#documentUrl = documentUrl
     this.#tokens = createTokenStore((request: TokenRequest) =>
       createTokenSource({ ...request, fetch: this.fetch }),
@@ -58,7 +59,7 @@ export class Caller {
 
   /** Read for each call: what is put in the place of the platform's later counts too. */
   get fetch(): typeof globalThis.fetch {
-    return this.config.fetch ?? globalThis.fetch
+    return this.#config.fetch ?? globalThis.fetch
   }
 
   /** The request that would be sent. */
@@ -76,7 +77,7 @@ export class Caller {
     input: unknown,
     context: HandlerContext | undefined,
   ): Promise<ResponseEnvelope> {
-    const limits = limitsOf(context, this.config.timeout, source.id)
+    const limits = limitsOf(context, this.#config.timeout, source.id)
     try {
       const { response, secrets } = await this.open(source, input, context, limits)
       const { data, warning } = await readBody(response, {
@@ -84,7 +85,7 @@ export class Caller {
         secrets,
         method: source.operation.method,
         operationId: source.id,
-        maxBytes: this.config.maxResponseBytes,
+        maxBytes: this.#config.maxResponseBytes,
       })
       if (warning !== undefined) context?.log?.warn(warning, { operationId: source.id })
       const { status, headers, contentType } = response
@@ -104,7 +105,7 @@ export class Caller {
   ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const { signal } = limits
-      const more = headers && { headers: { ...this.config.headers, ...headers } }
+      const more = headers && { headers: { ...this.#config.headers, ...headers } }
       const { request, auth } = await this.#ready(source, input, { signal, ...more })
       const { secrets } = auth
       const response = await exchange(request, {
@@ -114,7 +115,7 @@ export class Caller {
         secrets,
         mayHaveEffect: mayHaveEffect(source),
         encodeBody: encodeMultipart,
-        redirect: this.config.redirect,
+        redirect: this.#config.redirect,
       })
       if (response.status < 400) return { response, secrets }
       if (response.status === 401) {
@@ -130,7 +131,7 @@ export class Caller {
   }
 
   get #fetchesTokens(): boolean {
-    const { auth, credentials } = this.config
+    const { auth, credentials } = this.#config
     return [auth, ...Object.values(credentials ?? {})].some(
       (credential) => typeof credential === "object" && credential.type === "clientCredentials",
     )
@@ -138,7 +139,7 @@ export class Caller {
 
   async #ready(source: OperationSource, input: unknown, options: RequestOptions): Promise<Ready> {
     const { plan } = source
-    const config = { ...this.config, ...options }
+    const config = { ...this.#config, ...options }
     const { base, origin } = chooseServer(plan, { ...config, documentUrl: this.#documentUrl })
     const auth = await selectAuth(plan.security, config, {
       operationId: source.id,
@@ -171,7 +172,7 @@ export class Caller {
       mayHaveEffect: mayHaveEffect(source),
       signal,
       secrets,
-      maxBytes: this.config.maxResponseBytes,
+      maxBytes: this.#config.maxResponseBytes,
     })
     const declared = declaredError(source, response.status)
     if (declared === undefined || error.details === undefined) return error

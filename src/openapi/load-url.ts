@@ -9,6 +9,8 @@ export interface UrlLoaderOptions {
   /** Of one file; 64 MiB. */
   readonly maxBytes?: number | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Told where a file was found in the end. */
+  readonly onLoaded?: ((asked: string, found: string) => void) | undefined
   /** The origin that `headers` are for; that of each address that is asked for when left out. */
   readonly origin?: string | undefined
 }
@@ -58,7 +60,10 @@ async function request(start: string, options: UrlLoaderOptions): Promise<Respon
         : { accept: ACCEPT },
       signal: options.signal ?? null,
     })
-    if (response.ok) return response
+    if (response.ok) {
+      options.onLoaded?.(start, url)
+      return response
+    }
     await response.body?.cancel()
     const location = response.headers.get("location")
     if (response.status < 300 || response.status > 399 || location === null) {
