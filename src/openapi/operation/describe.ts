@@ -1,5 +1,5 @@
 import { frozenCopy } from "../../internal/frozen.ts"
-import { isPlainRecord } from "../../schema/json.ts"
+import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { SchemaNode } from "../schema/convert.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -7,20 +7,22 @@ type Raw = Readonly<Record<string, unknown>>
 /** A schema with a description of its own. */
 export function described(schema: SchemaNode, description: string | undefined): SchemaNode {
   if (description === undefined || typeof schema === "boolean") return schema
-  return Object.freeze({ ...schema, description })
+  return { ...schema, description }
 }
 
 /** What a parameter says about its value beside the schema. */
 export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
   const { description, deprecated, example } = raw
-  const more: Record<string, unknown> = {}
-  if (typeof description === "string" && description !== "") more["description"] = description
-  if (deprecated === true) more["deprecated"] = true
-  if (example !== undefined && isPlainRecord(schema) && schema["examples"] === undefined) {
-    more["examples"] = safeCopy([example])
-  }
-  if (typeof schema === "boolean" || Object.keys(more).length === 0) return schema
-  return Object.freeze({ ...schema, ...more })
+  const says = typeof description === "string" && description !== ""
+  const shows = example !== undefined && isPlainRecord(schema) && schema["examples"] === undefined
+  if (typeof schema === "boolean" || (!says && deprecated !== true && !shows)) return schema
+  // Key by key: most have few, and thousands of these fit into half of what a spread would take.
+  const out: Record<string, unknown> = {}
+  for (const key of Object.keys(schema)) setOwn(out, key, schema[key])
+  if (says) out["description"] = description
+  if (deprecated === true) out["deprecated"] = true
+  if (shows) out["examples"] = safeCopy([example])
+  return out
 }
 
 /** A frozen copy; nothing at all of what is too deep to copy. */

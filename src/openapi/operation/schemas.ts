@@ -98,20 +98,17 @@ export class SchemaBuilder {
     if (method === "HEAD") return NOTHING
     const parts = new Parts()
     const found = new Map<unknown, SchemaNode>()
+    const hasContent = success.some((response) => !response.isEmpty)
     for (const response of success) {
-      const schema = this.#answer(response, parts)
-      const key =
-        isPlainRecord(schema) && typeof schema["$ref"] === "string" ? schema["$ref"] : schema
-      found.set(key, schema)
+      // Beside an answer that has content, one without it is one without data.
+      const isSilent = response.isEmpty && hasContent
+      const schema = isSilent ? NOTHING : this.#answer(response, parts)
+      found.set(onlyReference(schema) ?? schema, schema)
     }
     const schemas = [...found.values()]
     const [first] = schemas
-    const union =
-      first === undefined || schemas.includes(ANYTHING)
-        ? ANYTHING
-        : schemas.length === 1
-          ? first
-          : { anyOf: Object.freeze(schemas) }
+    const isOpen = first === undefined || schemas.includes(ANYTHING)
+    const union = isOpen ? ANYTHING : schemas.length === 1 ? first : { anyOf: schemas }
     return this.#seal(union, parts, "output", notes)
   }
 
@@ -158,8 +155,7 @@ export class SchemaBuilder {
   }
 
   #answer(response: Response, parts: Parts): SchemaNode {
-    if (response.isEmpty)
-      return response.code.startsWith("20") && response.code >= "204" ? NOTHING : ANYTHING
+    if (response.isEmpty) return ["204", "205"].includes(response.code) ? NOTHING : ANYTHING
     const media =
       response.media.find((one) => one.class === "json") ??
       response.media.find((one) => !isStream(one.class)) ??

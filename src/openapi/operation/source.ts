@@ -44,10 +44,8 @@ export interface ImportContext {
   readonly servers: readonly ServerModel[]
 }
 
-/** What was made of an operation because somebody asked for it. */
+/** What was made of an operation because somebody called it, or asked for all of it. */
 interface Made {
-  input?: TSchema
-  output?: TSchema
   errors?: readonly ErrorDefinition[]
   plan?: RequestPlan
   stream?: StreamPlan | null
@@ -75,6 +73,8 @@ export class OperationSource implements LazyParts {
   handler: OperationHandler | SubscriptionHandler = unset
   /** The operation that answers at once, where this is the stream of one that does both. */
   readonly #original: OperationSource | undefined
+  #input: TSchema | undefined = undefined
+  #output: TSchema | undefined = undefined
   #made: Made | undefined = undefined
 
   constructor(
@@ -163,16 +163,16 @@ export class OperationSource implements LazyParts {
 
   get inputSchema(): TSchema {
     if (this.#original !== undefined) return this.#original.inputSchema
-    return (this.#keep.input ??= this.#input(this.#read([]), undefined))
+    return (this.#input ??= this.#makeInput(this.#read([]), undefined))
   }
 
   get outputSchema(): TSchema {
-    return (this.#keep.output ??= this.#output(undefined, []))
+    return (this.#output ??= this.#makeOutput(undefined, []))
   }
 
   get errorSchemas(): readonly ErrorDefinition[] {
     if (this.#original !== undefined) return this.#original.errorSchemas
-    return (this.#keep.errors ??= this.#errors(undefined, []))
+    return (this.#keep.errors ??= this.#makeErrors(undefined, []))
   }
 
   get examples(): readonly unknown[] | undefined {
@@ -225,9 +225,9 @@ export class OperationSource implements LazyParts {
     const notes: Note[] = []
     const reading = this.#read(notes)
     notes.push(...reading.parameters.notes)
-    this.#input(reading, notes)
-    this.#output(notes, notes)
-    this.#errors(notes, notes)
+    this.#makeInput(reading, notes)
+    this.#makeOutput(notes, notes)
+    this.#makeErrors(notes, notes)
     return unique(notes)
   }
 
@@ -258,11 +258,11 @@ export class OperationSource implements LazyParts {
     return readResponses(this.context.document, this.operation, "success", notes)
   }
 
-  #input({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
+  #makeInput({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
     return this.context.schemas.input(parameters.list, body, flat?.properties, notes)
   }
 
-  #output(notes: Note[] | undefined, reading: Note[]): TSchema {
+  #makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {
     const { schemas } = this.context
     const success = this.#success(reading)
     if (this.type !== "subscription") {
@@ -271,7 +271,7 @@ export class OperationSource implements LazyParts {
     return schemas.item(this.#streamOf(success).media, notes)
   }
 
-  #errors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
+  #makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
     const { document, schemas } = this.context
     const failure = readResponses(document, this.operation, "failure", reading)
     return Object.freeze(schemas.errors(failure, notes))
