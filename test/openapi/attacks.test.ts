@@ -1,6 +1,8 @@
+// One idea: what a hostile document, input or server tries, and what comes of it.
 import { describe, expect, test } from "vitest"
-import { CallError } from "../../src/index.ts"
+import { isCallError } from "../../src/index.ts"
 import { FromOpenAPI, FromOpenAPIUrl, prepareRequest } from "../../src/from_openapi.ts"
+import type { PreparedRequest } from "../../src/from_openapi.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { serve } from "../http/server.ts"
 import { quietRegistry, rejection, thrown } from "../support/operations.ts"
@@ -50,16 +52,14 @@ describe("a path of the document", () => {
     }).find(({ name }) => name === "op")
     if (operation === undefined) return
     const outcome: unknown = await prepareRequest(operation, {}).catch((error: unknown) => error)
+    const isRefused = isCallError(outcome, "VALIDATION_ERROR")
+    if (!isRefused) await quietRegistry([operation]).execute("api.op", {})
 
-    if (outcome instanceof Error) {
-      expect(outcome).toBeInstanceOf(CallError)
-      expect(outcome).toMatchObject({ code: "VALIDATION_ERROR" })
-      return
-    }
-    const { url } = outcome as { url: string }
-    expect(url.startsWith(`${server.url}/base/`)).toBe(true)
-    await quietRegistry([operation]).execute("api.op", {})
-    expect(server.requests[0]?.line).toMatch(/^GET \/base\//)
+    expect(isRefused || (outcome as PreparedRequest).url.startsWith(`${server.url}/base/`)).toBe(
+      true,
+    )
+    expect(server.requests.every(({ line }) => line.startsWith("GET /base/"))).toBe(true)
+    expect(server.requests.length).toBe(isRefused ? 0 : 1)
   })
 })
 
@@ -133,11 +133,16 @@ describe("a reference", () => {
 describe("a schema", () => {
   test.each<[string, Raw]>([
     ["itself", { A: { $ref: "#/components/schemas/A" } }],
-    ["another and back", { A: { $ref: "#/components/schemas/B" }, B: { $ref: "#/components/schemas/A" } }],
+    [
+      "another and back",
+      { A: { $ref: "#/components/schemas/B" }, B: { $ref: "#/components/schemas/A" } },
+    ],
     ["itself in allOf", { A: { allOf: [{ $ref: "#/components/schemas/A" }, { type: "object" }] } }],
     [
       "itself in its items",
-      { A: { type: "object", properties: { kids: { items: { $ref: "#/components/schemas/A" } } } } },
+      {
+        A: { type: "object", properties: { kids: { items: { $ref: "#/components/schemas/A" } } } },
+      },
     ],
     ["itself in not", { A: { not: { $ref: "#/components/schemas/A" } } }],
     ["itself in oneOf", { A: { oneOf: [{ $ref: "#/components/schemas/A" }, { type: "string" }] } }],
@@ -155,9 +160,9 @@ describe("a schema", () => {
     )
     const operation = importOne(spec)
 
-    expect(compileSchema(operation.inputSchema).check({ body: { kids: [{ kids: [] }] } })).toBeTypeOf(
-      "boolean",
-    )
+    expect(
+      compileSchema(operation.inputSchema).check({ body: { kids: [{ kids: [] }] } }),
+    ).toBeTypeOf("boolean")
     expect(compileSchema(operation.outputSchema).check({})).toBe(true)
   })
 
@@ -276,7 +281,9 @@ describe("a document", () => {
             get: {
               operationId: "__proto__",
               parameters: [{ name: "__proto__", in: "path", required: true, schema: {} }],
-              responses: { 200: { description: "", content: { KEY: { schema: { type: "object" } } } } },
+              responses: {
+                200: { description: "", content: { KEY: { schema: { type: "object" } } } },
+              },
               security: [{ KEY: [] }],
             },
           },

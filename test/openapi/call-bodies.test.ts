@@ -41,7 +41,11 @@ describe("a JSON body", () => {
   test.each([
     ["application/json", { a: [1, null, "é"], b: true }, '{"a":[1,null,"Ã©"],"b":true}'],
     ["application/vnd.api+json", { data: {} }, '{"data":{}}'],
-    ["application/json-patch+json", [{ op: "remove", path: "/a" }], '[{"op":"remove","path":"/a"}]'],
+    [
+      "application/json-patch+json",
+      [{ op: "remove", path: "/a" }],
+      '[{"op":"remove","path":"/a"}]',
+    ],
     ["application/json; charset=utf-8", "text", '"text"'],
     ["application/json", null, "null"],
     ["application/json", 0, "0"],
@@ -180,10 +184,7 @@ describe("an urlencoded form", () => {
     })
     const value = { plain: "a b", csv: ["a", "b"], multi: ["a", "b"], pipes: ["a", "b"] }
 
-    expect(await body(spec, value)).toEqual([
-      FORM,
-      "plain=a+b&csv=a,b&multi=a&multi=b&pipes=a%7Cb",
-    ])
+    expect(await body(spec, value)).toEqual([FORM, "plain=a+b&csv=a,b&multi=a&multi=b&pipes=a%7Cb"])
   })
 })
 
@@ -377,7 +378,7 @@ describe("of several content types", () => {
   test("multipart is sent where the value has bytes in it", async () => {
     const request = await sent(spec, { body: { a: 1, file: new Uint8Array([1]) } })
 
-    expect(parts(request).map(([, content]) => content)).toEqual(["1", "\u0001"])
+    expect(parts(request).map(([, part]) => part)).toEqual(["1", "\u0001"])
   })
 
   test("a type that is not declared is refused by name", async () => {

@@ -1,3 +1,4 @@
+// One idea: parameters of every style and place, as they arrive.
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../src/index.ts"
 import { quietRegistry, rejection } from "../support/operations.ts"

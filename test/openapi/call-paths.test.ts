@@ -57,7 +57,13 @@ describe("a path", () => {
     ],
     ["with letters of another script", "/żółw", [], {}, "/%C5%BC%C3%B3%C5%82w"],
     ["with characters that are encoded already", "/a%20b", [], {}, "/a%20b"],
-    ["with a variable that nobody declares", "/v/{api-version}", [], { "api-version": "2" }, "/v/2"],
+    [
+      "with a variable that nobody declares",
+      "/v/{api-version}",
+      [],
+      { "api-version": "2" },
+      "/v/2",
+    ],
     [
       "with a variable that stands there twice",
       "/{id}/copies/{id}",

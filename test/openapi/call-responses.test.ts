@@ -1,10 +1,10 @@
 import { gzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../src/index.ts"
-import { rejection } from "../support/operations.ts"
+import { quietRegistry, rejection } from "../support/operations.ts"
 import { apiOf } from "./api.ts"
 import type { Api } from "./api.ts"
-import { oneOperation, sent, swagger } from "./recorder.ts"
+import { importOne, oneOperation, sent, swagger } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
 
 /** An API that answers with this, whatever its document says. */
@@ -240,5 +240,47 @@ describe("an operation whose only answer is a redirect", () => {
       data: new Uint8Array([80, 75]),
       meta: { statusCode: 200, contentType: "application/zip" },
     })
+  })
+  test("gives the redirect itself, where the user wants that", async () => {
+    await using api = await apiOf(
+      spec,
+      (_request, response) =>
+        void response.writeHead(302, { location: "https://blobs.test/1" }).end(),
+      { redirect: "return" },
+    )
+
+    expect(await api.registry.execute("api.op", {})).toMatchObject({
+      data: undefined,
+      meta: { statusCode: 302, headers: { location: "https://blobs.test/1" } },
+    })
+    expect(api.log).toEqual([])
+  })
+})
+
+describe("a fetch of the user's own", () => {
+  test("is asked for each call, with all that is to be sent", async () => {
+    const seen: [unknown, RequestInit | undefined][] = []
+    const operation = importOne(oneOperation("/x", "post", {}), {
+      baseUrl: "https://api.test",
+      auth: "t0ken",
+      fetch: async (url, init) => {
+        seen.push([url, init])
+        return Response.json({ from: "mine" })
+      },
+    })
+    const envelope = await quietRegistry([operation]).execute("api.op", {})
+
+    expect(envelope.data).toEqual({ from: "mine" })
+    expect(seen).toEqual([
+      [
+        "https://api.test/x",
+        expect.objectContaining({
+          method: "POST",
+          headers: { authorization: "Bearer t0ken" },
+          redirect: "manual",
+          signal: expect.any(AbortSignal) as unknown,
+        }),
+      ],
+    ])
   })
 })

@@ -57,12 +57,7 @@ describe("where requests go", () => {
       },
     )
     const url = async (serverVariables: Record<string, string>): Promise<string> =>
-      (
-        await prepareRequest(
-          importOne(spec, { servers: "document", serverVariables }),
-          {},
-        )
-      ).url
+      (await prepareRequest(importOne(spec, { servers: "document", serverVariables }), {})).url
 
     expect(await url({})).toBe("https://eu.api.test/v1/x")
     expect(await url({ region: "us", version: "v2" })).toBe("https://us.api.test/v2/x")
@@ -149,7 +144,9 @@ describe("an operation with a server of its own", () => {
     const config = { baseUrl: `${server.url}/proxy/v1` }
 
     expect((await sentTo(server, spec, {}, config)).line).toBe("GET /proxy/beta/x HTTP/1.1")
-    expect((await sentTo(server, spec, {}, config, "own")).line).toBe("POST /proxy/gamma/x HTTP/1.1")
+    expect((await sentTo(server, spec, {}, config, "own")).line).toBe(
+      "POST /proxy/gamma/x HTTP/1.1",
+    )
   })
 })
 

@@ -1,3 +1,4 @@
+// One idea: what a good importer makes of real documents, one test for each thing that others get wrong.
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI, prepareRequest } from "../../src/from_openapi.ts"
 import type { ImportedOperation, ImportedOperations } from "../../src/from_openapi.ts"

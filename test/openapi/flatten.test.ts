@@ -30,7 +30,11 @@ describe("with flatten, the properties of an object body are inputs of their own
   const spec = withBody(schema)
 
   test("and go back into it", async () => {
-    const request = await sent(spec, { id: "p", dry: true, body_id: "x", body_id_2: 7, name: "n" }, FLAT)
+    const request = await sent(
+      spec,
+      { id: "p", dry: true, body_id: "x", body_id_2: 7, name: "n" },
+      FLAT,
+    )
 
     expect(request.line).toBe("PUT /pets/p?dry=true HTTP/1.1")
     expect(JSON.parse(request.body)).toEqual({ id: 7, name: "n", body_id: "x" })
@@ -91,7 +95,9 @@ describe("with flatten, the properties of an object body are inputs of their own
       },
     })
 
-    expect((await sent(withBody(schema, {}, form), { id: "p", name: "n" }, FLAT)).body).toBe("name=n")
+    expect((await sent(withBody(schema, {}, form), { id: "p", name: "n" }, FLAT)).body).toBe(
+      "name=n",
+    )
     expect((await sent(legacy, { a: "x", b: 1 }, FLAT)).body).toBe("a=x&b=1")
     expect(importOne(legacy, FLAT).inputSchema).toMatchObject({ required: ["a"] })
   })

@@ -45,7 +45,7 @@ function goldenOf(operations: ImportedOperations): string {
   return `${[...head, "", ...shown].join("\n").trimEnd()}\n`
 }
 
-function lineOf({ name, type, _meta }: ImportedOperation): string {
-  const { method, path } = _meta?.["openapi"] as { method: string; path: string }
+function lineOf({ name, type, _meta = {} }: ImportedOperation): string {
+  const { method, path } = _meta["openapi"] as { method: string; path: string }
   return `${name} ${type} ${method} ${path}`
 }

@@ -13,11 +13,11 @@ export class SchemaLaws {
   readonly #refs = new WeakMap<object, readonly string[]>()
   readonly #closed = new WeakSet()
   readonly #plain = new WeakSet()
-  readonly #isJson: boolean
+  readonly #wantsJson: boolean
 
   /** `isJson: false` for documents that hold what JSON cannot say: a program made them. */
-  constructor({ isJson = true }: { readonly isJson?: boolean } = {}) {
-    this.#isJson = isJson
+  constructor(options: { readonly isJson?: boolean } = {}) {
+    this.#wantsJson = options.isJson ?? true
   }
 
   /** What does not hold for the schemas of an operation, in words. */
@@ -84,7 +84,7 @@ export class SchemaLaws {
 
   /** Parts that are not the same after a trip through JSON text. */
   #unserializable({ $defs = {}, ...own }: Node): string[] {
-    if (!this.#isJson) return []
+    if (!this.#wantsJson) return []
     const faults = isJson(own) ? [] : ["does not survive JSON"]
     for (const [name, definition] of Object.entries($defs as object)) {
       if (typeof definition !== "object" || definition === null) continue

@@ -64,7 +64,7 @@ describe("the name of an operation", () => {
         FromOpenAPI(openapi(Object.fromEntries(order.map((path) => [path, paths[path]]))), {
           namespace: "api",
         }).map(({ name, _meta }) => {
-          const { method, path } = _meta?.["openapi"] as { method: string; path: string }
+          const { method, path } = (_meta?.["openapi"] ?? {}) as Record<string, string>
           return [`${method} ${path}`, name]
         }),
       )

@@ -3,9 +3,8 @@ import { createRequire } from "node:module"
 import { dirname, join, relative, sep } from "node:path"
 
 /** Documents that come with a development dependency, so that they are always there. */
-const examplesRoot = dirname(
-  createRequire(import.meta.url).resolve("@readme/oas-examples/package.json"),
-)
+const require = createRequire(import.meta.url)
+const examplesRoot = dirname(require.resolve("@readme/oas-examples/package.json"))
 
 /** Paths of the documents in one notation, below the package. */
 export function exampleFiles(notation: "json" | "yaml"): string[] {

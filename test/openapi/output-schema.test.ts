@@ -35,7 +35,11 @@ describe("the output of an operation is that of its success", () => {
       { 200: { content: { "application/xml": { schema: B }, "application/json": { schema: A } } } },
       A,
     ],
-    ["text", { 200: { content: { "text/csv": { schema: { type: "string" } } } } }, { type: "string" }],
+    [
+      "text",
+      { 200: { content: { "text/csv": { schema: { type: "string" } } } } },
+      { type: "string" },
+    ],
     ["XML, as text", { 200: { content: { "application/xml": {} } } }, { type: "string" }],
     ["bytes", { 200: { content: { "application/pdf": {} } } }, { format: "binary" }],
     ["bytes of any image", { 200: { content: { "image/*": {} } } }, { format: "binary" }],

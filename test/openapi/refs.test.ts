@@ -37,7 +37,10 @@ describe("a reference is followed wherever one may stand", () => {
 
   test("a parameter, also over several", async () => {
     const parameters = [{ $ref: "#/components/parameters/Alias" }]
-    const spec = openapi({ "/x": { get: { operationId: "op", parameters, ...OK } } }, { components })
+    const spec = openapi(
+      { "/x": { get: { operationId: "op", parameters, ...OK } } },
+      { components },
+    )
 
     expect(keysOf(spec)).toEqual(["limit"])
     expect((await sent(spec, { limit: 2 })).line).toBe("GET /x?limit=2 HTTP/1.1")
@@ -169,11 +172,7 @@ describe("a broken reference costs only what it stands for", () => {
       { parameters: [{ name: "q", in: "query", schema: { $ref: "#/nowhere" } }] },
       ["q"],
     ],
-    [
-      "a circle",
-      { parameters: [{ $ref: "#/components/parameters/A" }] },
-      [],
-    ],
+    ["a circle", { parameters: [{ $ref: "#/components/parameters/A" }] }, []],
     ["no text", { parameters: [{ name: "q", in: "query", schema: { $ref: 5 } }] }, ["q"]],
   ])("%s", async (_what, part, keys) => {
     const components = {

@@ -7,7 +7,6 @@ import type { Logger } from "../../src/index.ts"
 import { collect, deadUrl, serve, serveRaw } from "../http/server.ts"
 import { quietRegistry, rejection } from "../support/operations.ts"
 import { openapi } from "./recorder.ts"
-import type { Raw } from "./recorder.ts"
 
 /** Secrets that must be found nowhere; each in a spelling that no other text has. */
 const CANARIES = {
@@ -65,7 +64,7 @@ const spec = openapi(
         },
       ]),
     ),
-  ) as Raw,
+  ),
   { components: { securitySchemes: SCHEMES } },
 )
 
@@ -125,9 +124,7 @@ function echo(request: IncomingMessage, response: ServerResponse): void {
       return
     case "stream":
       response.writeHead(200, { ...headers, "content-type": "text/event-stream" })
-      response.end(
-        `event: ${authorization}\nid: ${cookie}\ndata: ${told}\n\ndata: ${plain}\n\n`,
-      )
+      response.end(`event: ${authorization}\nid: ${cookie}\ndata: ${told}\n\ndata: ${plain}\n\n`)
       return
     case "redirect":
       response.writeHead(302, {
@@ -148,14 +145,18 @@ function echo(request: IncomingMessage, response: ServerResponse): void {
 
 describe("a credential is in no spec, envelope, error or log", () => {
   test("of an import", async () => {
-    const operations = FromOpenAPI(spec, { namespace: "api", credentials, baseUrl: "https://a.test" })
+    const operations = FromOpenAPI(spec, {
+      namespace: "api",
+      credentials,
+      baseUrl: "https://a.test",
+    })
     const registry = quietRegistry(operations)
 
     expectClean("operations", operations)
     expectClean("report", operations.report)
     expectClean("list", registry.list())
     expectClean("spec", registry.getSpec("api.json_bearer"))
-    expectClean("search", await registry.search("json bearer"))
+    expectClean("search", registry.search("json bearer"))
     // The request that would be sent is the one place.
     const request = await prepareRequest(operations[0] ?? {}, {})
     expect(request.headers).toMatchObject({ "x-key": CANARIES.key })
@@ -182,7 +183,12 @@ describe("a credential is in no spec, envelope, error or log", () => {
     expectClean("log", log)
     // They did arrive.
     const told = JSON.stringify([server.requests, server.headers])
-    for (const secret of [CANARIES.key, CANARIES.cookieKey, CANARIES.bearer, CANARIES.accessToken]) {
+    for (const secret of [
+      CANARIES.key,
+      CANARIES.cookieKey,
+      CANARIES.bearer,
+      CANARIES.accessToken,
+    ]) {
       expect(told).toContain(secret)
     }
   })
@@ -235,7 +241,9 @@ describe("a credential is in no spec, envelope, error or log", () => {
       reconnect: { maxAttempts: 3, delayMs: 1, maxDelayMs: 1 },
       filter: ({ operationId }) => operationId === "stream_bearer",
     })
-    const items = await collect(quietRegistry(operation && [operation]).subscribe("api.stream_bearer", {}))
+    const items = await collect(
+      quietRegistry(operation && [operation]).subscribe("api.stream_bearer", {}),
+    )
 
     expect(items.map(({ data }) => data)).toEqual(["Bearer ***", "Bearer ***"])
     expectClean("items", items)

@@ -38,9 +38,9 @@ describe("OpenAPIServiceRegistry", () => {
     expect(thrown(() => services.add(SPEC, { namespace: "one" }))).toMatchObject({
       code: "CONFLICT",
     })
-    expect(await rejection(services.addFromUrl("https://a.test", { namespace: "one" }))).toMatchObject(
-      { code: "CONFLICT" },
-    )
+    expect(
+      await rejection(services.addFromUrl("https://a.test", { namespace: "one" })),
+    ).toMatchObject({ code: "CONFLICT" })
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(["fulfilled", "rejected"])
     expect(services.size).toBe(2)
   })

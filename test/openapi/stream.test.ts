@@ -23,7 +23,11 @@ function say(response: ServerResponse, type: string, text: string): ServerRespon
   return response
 }
 
-async function items(registry: OperationRegistry, id = "api.op", input: Raw = {}): Promise<unknown[]> {
+async function items(
+  registry: OperationRegistry,
+  id = "api.op",
+  input: Raw = {},
+): Promise<unknown[]> {
   return (await collect(registry.subscribe(id, input))).map(({ data }) => data)
 }
 
@@ -76,10 +80,7 @@ describe("an event stream", () => {
     [
       "the event, where itemSchema describes one",
       { itemSchema: { type: "object", properties: { data: {}, event: {} }, required: ["data"] } },
-      [
-        { data: "1", event: "n", id: "7" },
-        { data: "x" },
-      ],
+      [{ data: "1", event: "n", id: "7" }, { data: "x" }],
       { type: "object" },
     ],
   ])("gives %s", async (_what, media, expected, schema) => {
@@ -282,7 +283,11 @@ describe("a stream that is opened again", () => {
       spec,
       (_request, response) => {
         const at = ++count
-        say(response, SSE, at < 3 ? `id: é${at}\ndata: ${at}\n\n` : `data: ${at}\n\ndata: [DONE]\n\n`)
+        say(
+          response,
+          SSE,
+          at < 3 ? `id: é${at}\ndata: ${at}\n\n` : `data: ${at}\n\ndata: [DONE]\n\n`,
+        )
         response.end()
       },
       { reconnect, auth: () => `token-${count}`, headers: { "x-fixed": "1" } },
@@ -460,6 +465,40 @@ describe("an operation that answers at once or with a stream", () => {
     await items(api.registry, "api.op_stream")
 
     expect(api.server.requests[0]?.body).toBe('{"stream_format":"sse"}')
+  })
+
+  test("says what it wants in any form of a form, and leaves the caller's alone", async () => {
+    const schema = { type: "object", properties: { a: {}, stream: { type: "boolean" } } }
+    const forms = oneOperation("/f", "post", {
+      requestBody: {
+        content: {
+          "application/x-www-form-urlencoded": { schema },
+          "multipart/form-data": { schema },
+        },
+      },
+      responses: { 200: { description: "", content: { "application/json": {}, [SSE]: {} } } },
+    })
+    await using api = await apiOf(forms, (_request, response) => {
+      say(response, SSE, "data: 1\n\n").end()
+    })
+    const query = new URLSearchParams({ a: "1" })
+    const form = new FormData()
+    form.append("a", "1")
+    form.append("f", new File(["x"], "x.txt"))
+    for (const given of [query, form, { a: "1" }, undefined]) {
+      await items(api.registry, "api.op_stream", { body: given })
+    }
+    const bodies = api.server.requests.map(({ body }) => body)
+
+    expect([bodies[0], bodies[2], bodies[3]]).toEqual([
+      "a=1&stream=true",
+      "a=1&stream=true",
+      "stream=true",
+    ])
+    expect(bodies[1]).toContain('name="stream"\r\n\r\ntrue')
+    expect(bodies[1]).toContain('filename="x.txt"')
+    expect([...form.keys()]).toEqual(["a", "f"])
+    expect(String(query)).toBe("a=1")
   })
 
   test("of Kubernetes sends watch=true", async () => {

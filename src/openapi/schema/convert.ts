@@ -7,7 +7,7 @@ import type { Definition } from "./definition.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
-import { exclusive, isBinary, isNumber, orNull } from "./lower.ts"
+import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
 
 /** Something that could not be taken over as it is written, and what is accepted instead. */
 export interface Note {
@@ -125,8 +125,10 @@ export class Walk {
     gone: ReadonlySet<string> | undefined,
   ): SchemaNode {
     const draft = new Draft(raw)
+    const before = this.notes.length
     let nullable = false
     let hidden = gone
+    let patterns: Raw | undefined
     for (const keyword of Object.keys(raw)) {
       const value = raw[keyword]
       switch (keywordKind(keyword)) {
@@ -151,12 +153,17 @@ export class Walk {
           break
         case "schema":
           if (isSchema(value)) {
+            const noted = this.notes.length
             draft.set(keyword, this.#at(keyword, value, inPlace && IN_PLACE.has(keyword)))
+            if (this.notes.length > noted) loosen(keyword, raw, draft)
           } else draft.drop(this.#malformed(keyword, value, "a schema"))
           break
         case "list":
           if (Array.isArray(value) && value.length > 0) {
+            const noted = this.notes.length
             draft.set(keyword, this.#list(raw, keyword, value, inPlace && IN_PLACE.has(keyword)))
+            const isWider = this.notes.length > noted || value.some(isBinaryMember)
+            if (isWider) loosen(keyword, raw, draft)
           } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
           break
         case "map":
@@ -207,7 +214,7 @@ export class Walk {
           break
         }
         case "patternProperties":
-          if (isPlainRecord(value)) this.#patternProperties(value, draft)
+          if (isPlainRecord(value)) patterns = value
           else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
           break
         case "dependentRequired":
@@ -233,6 +240,13 @@ export class Walk {
     }
     const { required } = raw
     if (Array.isArray(required)) this.#required(required, draft, hidden)
+    // Last, since a pattern that cannot be used changes what `additionalProperties` may say.
+    if (patterns !== undefined) this.#patternProperties(patterns, draft)
+    if (this.notes.length > before) {
+      // What was left out may be what names these.
+      draft.drop("unevaluatedProperties")
+      draft.drop("unevaluatedItems")
+    }
     if (target !== undefined) draft.set("$ref", target.ref)
     const schema = draft.finish()
     return nullable ? orNull({ ...schema }) : schema
@@ -409,6 +423,11 @@ function reference(raw: Raw, target: Definition | undefined): SchemaNode {
   if (typeof description === "string") out["description"] = description
   if (typeof title === "string") out["title"] = title
   return isNullable ? orNull(out) : out
+}
+
+/** Where bytes are meant anything is let in, since there are many forms of them. */
+function isBinaryMember(value: unknown): boolean {
+  return isPlainRecord(value) && isBinary(value)
 }
 
 function isNames(value: unknown): boolean {

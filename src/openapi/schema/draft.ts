@@ -22,6 +22,10 @@ export class Draft {
     this.#copy[key] = value
   }
 
+  get(key: string): unknown {
+    return (this.#copy ?? this.#source)[key]
+  }
+
   drop(key: string): void {
     ;(this.#dropped ??= new Set()).add(key)
   }

@@ -28,6 +28,27 @@ export function exclusive(raw: Raw, draft: Draft, keyword: string): void {
   draft.drop(limit)
 }
 
+/**
+ * Changes a schema one part of which accepts more than the document says, so that all of it does too:
+ * under these keywords more for a part would be less for the whole.
+ */
+export function loosen(keyword: string, raw: Raw, draft: Draft): void {
+  switch (keyword) {
+    case "not":
+    case "if":
+      draft.drop(keyword)
+      break
+    case "contains":
+      draft.drop("maxContains")
+      break
+    case "oneOf":
+      // Two of them may fit now.
+      if (raw["anyOf"] === undefined) draft.set("anyOf", draft.get(keyword))
+      draft.drop(keyword)
+      break
+  }
+}
+
 const UNIONS = ["allOf", "anyOf", "oneOf", "not", "const", "$ref"] as const
 const ANNOTATIONS: ReadonlySet<string> = new Set([
   ...["title", "description", "default", "deprecated", "readOnly", "writeOnly", "examples"],

@@ -1,18 +1,37 @@
 import { statSync } from "node:fs"
 import { corpusEntries, corpusObject, corpusPath } from "../corpus.ts"
 import { exampleFiles, exampleText } from "../oas-examples.ts"
+import { slicesOf } from "./slice.ts"
 
 /** Characters of a document that is small enough to be changed thousands of times. */
 const MAX_LENGTH = 30_000
+/** Parts that are taken of a large document. */
+const SLICES = 10
 
 /** Documents to make mutants of, by name, as JSON text; those of the corpus where it is there. */
 export function fuzzDocuments(): Array<readonly [string, string]> {
   const real = corpusEntries()
-    .filter(({ file }) => statSync(corpusPath(file)).size <= MAX_LENGTH && !file.endsWith(".gz"))
+    .filter(({ file }) => isSmall(file))
     .map(({ file }) => [file, JSON.stringify(corpusObject(file))] as const)
   const examples = exampleFiles("json").map((file) => [file, exampleText(file)] as const)
   const own = Object.entries(OWN).map(([name, value]) => [name, JSON.stringify(value)] as const)
   return [...real, ...examples, ...own].filter(([, text]) => text.length <= MAX_LENGTH)
+}
+
+/** Parts of the large documents as well; reading them takes some seconds. */
+export function allFuzzDocuments(): Array<readonly [string, string]> {
+  const slices = corpusEntries()
+    .filter(({ file }) => !isSmall(file))
+    .flatMap(({ file }) =>
+      slicesOf(corpusObject(file), SLICES).map(
+        (slice, index) => [`${file} ${index}`, JSON.stringify(slice)] as const,
+      ),
+    )
+  return [...fuzzDocuments(), ...slices.filter(([, text]) => text.length <= MAX_LENGTH)]
+}
+
+function isSmall(file: string): boolean {
+  return !file.endsWith(".gz") && statSync(corpusPath(file)).size <= MAX_LENGTH
 }
 
 const item = {

@@ -11,7 +11,7 @@ export function valueFor(schema: unknown, root: Node, random: Random, depth = 0)
   if (typeof schema !== "object" || schema === null) return hostile(random)
   const node = schema as Node
   const { $ref, $defs, enum: values, anyOf, oneOf, allOf, type } = node
-  const top = ($defs === undefined ? root : node) as Node
+  const top = $defs === undefined ? root : node
   if (typeof $ref === "string") {
     const name = $ref.replace("#/$defs/", "")
     const definitions = (top["$defs"] ?? {}) as Node
