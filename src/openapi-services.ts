@@ -8,7 +8,7 @@ import {
   type OpenAPIConfig,
   type OpenAPISpec,
   type OpenAPIUrlConfig,
-} from "./from_openapi.ts"
+} from "./openapi-import.ts"
 import type { OpenAPIFS } from "./platform.ts"
 
 /** Holds several imported APIs, by namespace. */

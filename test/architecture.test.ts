@@ -106,6 +106,7 @@ const TABLE: Record<Layer, Row> = {
   sources: {
     files: [
       "src/from_openapi.ts",
+      "src/openapi-import.ts",
       "src/openapi-services.ts",
       "src/paginate.ts",
       "src/paginate/",

@@ -11,7 +11,7 @@ export function operationName(operationId: unknown, method: string, path: string
 }
 
 /** A text as a name; "" when nothing of it can be one. */
-export function safeName(text: string): string {
+function safeName(text: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= MAX_NAME) {
     return text
   }

@@ -5,7 +5,7 @@ class Adopted extends Given {
   readonly #mark = true
 
   static has(value: object): boolean {
-    return #mark in value
+    return #mark in value && value.#mark
   }
 }
 

@@ -259,6 +259,21 @@ describe("FromOpenAPIUrl", () => {
     expect(other.headers.map(({ authorization }) => authorization)).toEqual([undefined])
   })
 
+  test("takes references from where a redirect led, not from where it began", async () => {
+    await using server = await serve((request, response) => {
+      if (request.url === "/latest") response.writeHead(302, { location: "/v2/api.json" }).end()
+      else if (request.url === "/v2/pets.json") response.end(`{ "get": { "operationId": "pets" } }`)
+      else if (request.url === "/v2/api.json") {
+        response.end(
+          `{ "openapi": "3.1.0", "info": {}, "paths": { "/pets": { "$ref": "pets.json" } } }`,
+        )
+      } else response.writeHead(404).end()
+    })
+    const operations = await FromOpenAPIUrl(`${server.url}/latest`, { namespace: "api" })
+
+    expect(operations.map(({ name }) => name)).toEqual(["pets"])
+  })
+
   test("does not follow a redirect to another origin", async () => {
     await using other = await serve((_request, response) => response.end("{}"))
     await using server = await serve((_request, response) => {

@@ -185,8 +185,9 @@ function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
     pipes: "pipeDelimited",
     tsv: "tabDelimited",
   }
-  const format = String(raw["collectionFormat"] ?? "csv")
-  const style = styles[format] ?? "form"
+  const declared = raw["collectionFormat"]
+  const format = typeof declared === "string" ? declared : "csv"
+  const style = (Object.hasOwn(styles, format) && styles[format]) || "form"
   return {
     encoding: { serialization: { style, explode: format === "multi", allowReserved: false } },
   }

@@ -181,7 +181,7 @@ function nameOf(place: Place): unknown {
 }
 
 /** The variables of a path template. */
-export function templateNames(path: string): string[] {
+function templateNames(path: string): string[] {
   const names: string[] = []
   for (let open = path.indexOf("{"); open >= 0;) {
     const close = path.indexOf("}", open)

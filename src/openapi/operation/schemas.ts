@@ -231,9 +231,8 @@ export class SchemaBuilder {
         : schema.value === raw
           ? this.#legacy(schema)
           : this.#convert(schema, "input")
-    const described = withParameter(converted.schema, raw)
-    parameter.converted =
-      described === converted.schema ? converted : { ...converted, schema: described }
+    const whole = withParameter(converted.schema, raw)
+    parameter.converted = whole === converted.schema ? converted : { ...converted, schema: whole }
     return parameter.converted
   }
 

@@ -100,20 +100,27 @@ function readServers(value: unknown): ServerModel[] {
   if (!Array.isArray(value)) return []
   return value.filter(isPlainRecord).flatMap(({ url, variables }) => {
     if (typeof url !== "string") return []
-    const found: Array<[string, { default: string; enum?: readonly string[] }]> = []
+    const found = new Map<string, ServerVariable>()
     if (isPlainRecord(variables)) {
       for (const name of Object.keys(variables)) {
         const raw = variables[name]
-        if (!isPlainRecord(raw)) continue
-        const values = Array.isArray(raw["enum"]) ? raw["enum"].map(String) : undefined
-        found.push([
-          name,
-          { default: String(raw["default"] ?? ""), ...(values && { enum: values }) },
-        ])
+        if (isPlainRecord(raw)) found.set(name, variableOf(raw))
       }
     }
-    return [{ url, variables: new Map(found) }]
+    return [{ url, variables: found }]
   })
+}
+
+type ServerVariable =
+  ServerModel["variables"] extends ReadonlyMap<string, infer TVariable> ? TVariable : never
+
+/** Versions and ports are written as numbers now and then. */
+function variableOf({ default: preset, enum: values }: Raw): ServerVariable {
+  const isScalar = typeof preset === "string" || typeof preset === "number"
+  return {
+    default: isScalar ? `${preset}` : "",
+    ...(Array.isArray(values) && { enum: values.map(String) }),
+  }
 }
 
 /** `host`, `basePath` and `schemes` of Swagger 2.0; what is missing is the document's own address. */

@@ -12,7 +12,6 @@ import type {
 import type { Caller } from "../call.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
-import { essenceOf } from "../request/media.ts"
 import type { Note } from "../schema/convert.ts"
 import { annotationsOf, READS } from "./annotations.ts"
 import { type Body, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"

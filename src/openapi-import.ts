@@ -1,0 +1,251 @@
+import { CallError } from "./errors.ts"
+import type { AnyHandler } from "./engine/record.ts"
+import type { ReconnectPolicy } from "./http/reconnect.ts"
+import type { LazyOperation } from "./internal/lazy-operation.ts"
+import { allowReferences } from "./openapi/allow.ts"
+import { Caller } from "./openapi/call.ts"
+import type { HandlerContext, RequestOptions } from "./openapi/call.ts"
+import type { HTTPServiceConfig } from "./openapi/config.ts"
+import { OpenAPIDocument } from "./openapi/document.ts"
+import { loadExternal } from "./openapi/files.ts"
+import type { ExternalFiles } from "./openapi/files.ts"
+import { importDocument, operationOf } from "./openapi/import.ts"
+import type { ImportConfig } from "./openapi/import.ts"
+import { createFileLoader, fileUrlOf } from "./openapi/load-file.ts"
+import type { FileReader } from "./openapi/load-file.ts"
+import { createUrlLoader } from "./openapi/load-url.ts"
+import type { PreparedRequest } from "./openapi/model.ts"
+import type { OperationSource } from "./openapi/operation/source.ts"
+import { sourceOf, withSource } from "./openapi/origin.ts"
+import { parseDocument } from "./openapi/parse.ts"
+import { platformFS } from "./openapi/platform-fs.ts"
+import { reportOf } from "./openapi/report.ts"
+import type { ImportReport } from "./openapi/report.ts"
+import { streamItems } from "./openapi/stream.ts"
+import { isPrivateHost } from "./http/egress.ts"
+import type { OpenAPIFS } from "./platform.ts"
+import { quote } from "./schema/describe.ts"
+
+/** How a document is imported, and how its operations are called. */
+export interface OpenAPIConfig extends ImportConfig {
+  /** Opens event streams again that were lost, after the last event; by default they end. */
+  readonly reconnect?: ReconnectPolicy | boolean | undefined
+  /** The largest text that is read; 64 MiB. */
+  readonly maxDocumentBytes?: number | undefined
+  /** Where else references to other files may lead: folders, files, or http(s) addresses. */
+  readonly allowedReferences?: readonly (string | URL)[] | undefined
+  /** The address of a document that is given as an object or text; relative servers start there. */
+  readonly documentUrl?: string | undefined
+}
+
+/** What loading from a URL takes beside that. */
+export interface OpenAPIUrlConfig extends OpenAPIConfig {
+  /** Sent when the document is loaded, and nowhere else. */
+  readonly documentHeaders?: Readonly<Record<string, string>> | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** An imported operation: ready to be registered, its schemas made when they are first read. */
+export type ImportedOperation = LazyOperation
+
+/** Imported operations, with what became of each. */
+export type ImportedOperations = ImportedOperation[] & {
+  /** Made when it is first read, and with it all schemas. */
+  readonly report: ImportReport
+}
+
+/** An OpenAPI document as an object; nothing about it is believed. */
+export type OpenAPISpec = object
+
+const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 30_000 }
+
+/**
+ * Imports a document: an object, or JSON or YAML text. Nothing is fetched or read.
+ *
+ * Throws for what is no OpenAPI document at all. One bad part costs that part: `report` says which.
+ */
+export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
+  checkConfig("FromOpenAPI(spec, config)", config)
+  const { document, warnings } = parseDocument(spec, { maxBytes: config.maxDocumentBytes })
+  const hides = typeof spec !== "string" || hidesProperties(spec)
+  return operationsOf(
+    new OpenAPIDocument(document, config.documentUrl, undefined, undefined, hides),
+    config,
+    warnings,
+  )
+}
+
+/**
+ * Imports a file, JSON or YAML, and the files under its folder that it refers to.
+ *
+ * Without `fs` Node's file system is used.
+ */
+export async function FromOpenAPIFile(
+  path: string,
+  config: OpenAPIConfig,
+  fs?: OpenAPIFS,
+): Promise<ImportedOperations> {
+  checkConfig("FromOpenAPIFile(path, config)", config)
+  if (typeof path !== "string" || path === "") {
+    throw new TypeError(`FromOpenAPIFile(path, config): path must be a text, got ${quote(path)}.`)
+  }
+  const reader: FileReader = fs ?? (await platformFS())
+  const url = fileUrlOf(path, reader.cwd?.() ?? "/")
+  const text = await readFile(reader, path)
+  const allow = allowReferences(url, config.allowedReferences)
+  const local = createFileLoader(reader, url, allow)
+  const remote = createUrlLoader({ fetch: config.fetch ?? globalThis.fetch, allow })
+  return await load(text, url, config, allow, async (wanted) =>
+    wanted.startsWith("file:") ? await local(wanted) : await remote(wanted),
+  )
+}
+
+/** Imports a document from a URL, and the files under the same folder that it refers to. */
+export async function FromOpenAPIUrl(
+  url: string | URL,
+  config: OpenAPIUrlConfig,
+): Promise<ImportedOperations> {
+  checkConfig("FromOpenAPIUrl(url, config)", config)
+  const { href, hostname, origin } = checkUrl(url)
+  if (config.blockPrivate === true && isPrivateHost(hostname)) {
+    throw new CallError(
+      "EGRESS_BLOCKED",
+      `FromOpenAPIUrl(url, config): ${origin} is a private address, and "blockPrivate" is set.`,
+    )
+  }
+  const { signal, documentHeaders, maxDocumentBytes } = config
+  // Where the document is found in the end is what its references and servers are relative to.
+  let found = href
+  let allow = allowReferences(href, config.allowedReferences)
+  const loader = createUrlLoader({
+    fetch: config.fetch ?? globalThis.fetch,
+    // The document itself may move about on its own origin; its references stay in its folder.
+    allow: (wanted) => allow(wanted) || new URL(wanted).origin === origin,
+    signal,
+    maxBytes: maxDocumentBytes,
+    headers: documentHeaders,
+    origin,
+    onLoaded: (asked, at) => {
+      if (asked === href) found = at
+    },
+  })
+  const text = await loader(href)
+  if (found !== href) allow = allowReferences(found, config.allowedReferences)
+  return await load(text, found, config, allow, async (wanted) => await loader(wanted))
+}
+
+/** The request that a call would send, without sending it. Credentials are in it. */
+export async function prepareRequest(
+  operation: { readonly handler?: unknown },
+  input?: unknown,
+  options?: RequestOptions,
+): Promise<PreparedRequest> {
+  const handler = (operation as { readonly handler?: unknown } | undefined)?.handler
+  const source = sourceOf(handler)
+  if (source === undefined) {
+    throw new TypeError(
+      "prepareRequest(operation, input): operation must be one that FromOpenAPI gave, or the same from a registry: registry.get(id).",
+    )
+  }
+  return await source.context.caller.prepare(source, input, options)
+}
+
+async function load(
+  text: string,
+  url: string,
+  config: OpenAPIConfig,
+  allow: (url: string) => boolean,
+  loadFile: (url: string) => Promise<string>,
+): Promise<ImportedOperations> {
+  const what = `The document at ${url.split("?")[0] ?? url}`
+  const { document, warnings } = parseDocument(text, { maxBytes: config.maxDocumentBytes, what })
+  const external: ExternalFiles = await loadExternal({ document, url, text }, loadFile, allow)
+  return operationsOf(
+    new OpenAPIDocument(
+      document,
+      url,
+      external.documents,
+      external.refused,
+      external.documents.size > 0 || hidesProperties(text),
+    ),
+    { ...config, documentUrl: url },
+    [...warnings, ...external.warnings],
+  )
+}
+
+/** Whether a text can say that a property is read-only or write-only. */
+function hidesProperties(text: string): boolean {
+  return /(?:read|write)Only/.test(text)
+}
+
+function operationsOf(
+  document: OpenAPIDocument,
+  config: OpenAPIConfig,
+  warnings: readonly string[],
+): ImportedOperations {
+  const caller = new Caller(config, config.documentUrl)
+  const result = importDocument(document, config, caller)
+  const reconnect = config.reconnect === true ? RECONNECT : config.reconnect || undefined
+  const operations = result.sources.map((source) => {
+    const handler = withSource(handlerOf(caller, source, reconnect), source)
+    source.handler = handler as OperationSource["handler"]
+    return operationOf(source)
+  })
+  let report: ImportReport | undefined
+  return Object.defineProperty(operations, "report", {
+    get: () => (report ??= reportOf(document, result, warnings)),
+  }) as ImportedOperations
+}
+
+function handlerOf(
+  caller: Caller,
+  source: OperationSource,
+  reconnect: ReconnectPolicy | undefined,
+): AnyHandler {
+  if (source.type === "subscription") {
+    return (input, context) =>
+      streamItems(caller, source, input, context as HandlerContext | undefined, reconnect)
+  }
+  return (input, context) => caller.call(source, input, context as HandlerContext | undefined)
+}
+
+function checkConfig(what: string, config: HTTPServiceConfig): void {
+  if (typeof config !== "object" || config === null) {
+    throw new TypeError(`${what}: config must be an object such as { namespace: "shop", baseUrl }.`)
+  }
+  const { namespace } = config
+  if (typeof namespace !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(namespace)) {
+    throw new TypeError(
+      `${what}: config.namespace must be letters, digits, "_" and "-", got ${quote(namespace)}.`,
+    )
+  }
+}
+
+function checkUrl(url: string | URL): URL {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch {
+    throw new TypeError(
+      `FromOpenAPIUrl(url, config): ${quote(String(url))} is not an absolute URL.`,
+    )
+  }
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    throw new TypeError(
+      `FromOpenAPIUrl(url, config): only http and https can be loaded, got "${parsed.protocol}". For a file use FromOpenAPIFile.`,
+    )
+  }
+  return parsed
+}
+
+async function readFile(fs: FileReader, path: string): Promise<string> {
+  try {
+    return await fs.readFile(path)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new CallError("UNAVAILABLE", `The document ${quote(path)} cannot be read: ${reason}`, {
+      cause,
+      retryable: false,
+    })
+  }
+}
