@@ -93,7 +93,7 @@ export async function FromOpenAPIFile(
   const url = fileUrlOf(path, reader.cwd?.() ?? "/")
   const text = await readFile(reader, path)
   const allow = allowReferences(url, config.allowedReferences)
-  const local = createFileLoader(reader, url, allow)
+  const local = createFileLoader(reader, url, config.allowedReferences)
   const remote = createUrlLoader({ fetch: config.fetch ?? globalThis.fetch, allow })
   return await load(text, url, config, allow, async (wanted) =>
     wanted.startsWith("file:") ? await local(wanted) : await remote(wanted),

@@ -27,29 +27,35 @@ export function filePathOf(url: string): string {
 /**
  * Makes a loader for files that checks where links lead.
  *
- * `allow` is asked about the address, and again about the address of the real path; the folder of
- * the document may itself be reached through a link.
+ * The document's folder and what the list names may themselves be reached through links: what counts is
+ * whether a file really lies below where one of them really is.
  */
 export function createFileLoader(
   fs: FileReader,
   documentUrl: string,
-  allow: (url: string) => boolean,
+  list: readonly (string | URL)[] = [],
 ): (url: string) => Promise<string> {
-  const folder = new URL(".", documentUrl).href
-  let realFolder: Promise<string> | undefined
+  const realUrl = async (url: string): Promise<string | undefined> => {
+    const real = await fs.realpath?.(filePathOf(url)).catch(() => undefined)
+    return real && fileUrlOf(url.endsWith("/") ? `${real}/` : real)
+  }
+  let allowed: Promise<(string | undefined)[]> | undefined
   return async (url) => {
-    const path = filePathOf(url)
     if (fs.realpath !== undefined) {
-      realFolder ??= fs.realpath(filePathOf(folder)).then((real) => fileUrlOf(`${real}/`))
-      const real = fileUrlOf(await fs.realpath(path))
-      if (!real.startsWith(await realFolder) && !allow(real)) {
+      const roots = [".", ...list.map(String)].map((entry) => new URL(entry, documentUrl).href)
+      const files = roots.filter((root) => root.startsWith("file:"))
+      allowed ??= Promise.all(files.map(realUrl))
+      const real = fileUrlOf(await fs.realpath(filePathOf(url)))
+      const isBelow = (root: string | undefined): boolean =>
+        root !== undefined && (root.endsWith("/") ? real.startsWith(root) : real === root)
+      if (!(await allowed).some(isBelow)) {
         throw new CallError(
           "EGRESS_BLOCKED",
           "it is a link that leads out of the document's folder",
         )
       }
     }
-    return await fs.readFile(path)
+    return await fs.readFile(filePathOf(url))
   }
 }
 

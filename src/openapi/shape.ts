@@ -11,14 +11,29 @@ export function isDeep(value: unknown, budget: number): boolean {
   const visit = (node: unknown, depth: number): boolean => {
     if (typeof node !== "object" || node === null || left-- <= 0) return false
     if (depth > MAX_DEPTH) return true
-    if (Array.isArray(node)) return node.some((item) => visit(item, depth + 1))
+    if (Array.isArray(node)) {
+      // Most lists hold texts: nothing is called for those.
+      for (const item of node as unknown[]) {
+        if (typeof item === "object" && visit(item, depth + 1)) return true
+      }
+      return false
+    }
     // Of a document that went through JSON or YAML, each enumerable property is its own.
     for (const key in node) {
-      if (visit((node as Record<string, unknown>)[key], depth + 1)) return true
+      const item = (node as Record<string, unknown>)[key]
+      if (typeof item === "object" && visit(item, depth + 1)) return true
     }
     return false
   }
   return visit(value, 0)
+}
+
+/** Objects that are looked at in an example or another piece of data. */
+const MAX_DATA = 100_000
+
+/** Whether data is nested so deep that it could not be written as text again. */
+export function isBottomless(value: unknown): boolean {
+  return typeof value === "object" && value !== null && isDeep(value, MAX_DATA)
 }
 
 /** What a value with shared parts would be if each part were written out wherever it stands. */

@@ -97,9 +97,15 @@ describe("the client for browsers", () => {
   test("needs no package that is for servers", async () => {
     const folder = await mkdtemp(join(tmpdir(), "operations-bundle-"))
     try {
-      // As in a project of a browser: this package and what it depends on, and not what it may use.
+      // As in a project of a browser: this package, what it depends on and what is built into it, and
+      // not what it may use.
       await mkdir(join(folder, "node_modules"))
-      for (const path of ["src", "package.json", "node_modules/typebox"]) {
+      const packages = ["typebox", "js-yaml", "eventsource-parser"]
+      for (const path of [
+        "src",
+        "package.json",
+        ...packages.map((name) => `node_modules/${name}`),
+      ]) {
         await symlink(join(root, path), join(folder, path))
       }
       expect((await bundle({ source: client }, folder)).text).toContain("WebSocket")

@@ -1,6 +1,7 @@
 // One idea: what a good importer makes of real documents, one test for each thing that others get wrong.
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI, prepareRequest } from "../../src/from_openapi.ts"
+import { OperationRegistry } from "../../src/index.ts"
 import type { ImportedOperation, ImportedOperations } from "../../src/from_openapi.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { corpusEntries, corpusObject, corpusText, hasCorpus } from "./corpus.ts"
@@ -108,6 +109,24 @@ describe.runIf(hasCorpus)("loading", () => {
     const raw = corpusObject(file) as { servers: unknown; paths: Record<string, { $ref?: string }> }
     expect(raw.paths["/path-item-ref-server"]?.$ref).toBeTypeOf("string")
     await expect(prepareRequest(operation, {})).rejects.toMatchObject({ code: "EGRESS_BLOCKED" })
+  })
+
+  test("leaves the caller's object as it was: nothing of it is frozen", () => {
+    const document = corpusObject("redocly-3.2/cafe.yaml")
+    const operations = FromOpenAPI(document, { namespace: "cafe", baseUrl: "https://cafe.test" })
+
+    new OperationRegistry().registerAll(operations)
+    for (const { inputSchema, outputSchema, examples } of operations) {
+      for (const schema of [inputSchema, outputSchema]) compileSchema(schema).check(examples)
+    }
+    expect(String(operations.report)).toContain("12 kept")
+
+    const frozen: unknown[] = []
+    JSON.stringify(document, (key, value: unknown) => {
+      if (typeof value === "object" && Object.isFrozen(value) && value !== null) frozen.push(key)
+      return value
+    })
+    expect(frozen).toEqual([])
   })
 
   test("leaves out what a filter does not want", () => {

@@ -44,7 +44,7 @@ async function loadFrom(
   const { document } = parseDocument(text)
   const allow = allowReferences(url, list)
   const read: string[] = []
-  const load = createFileLoader(nodeFS, url, allow)
+  const load = createFileLoader(nodeFS, url, list)
   const loaded = await loadExternal(
     { document, url, text },
     (one) => {
@@ -344,11 +344,7 @@ describe("what a document may read", () => {
 
   test("is read without a check of links where a file system has none", async () => {
     const url = "file:///api/openapi.yaml"
-    const load = createFileLoader(
-      { readFile: (path) => Promise.resolve(`read ${path}`) },
-      url,
-      allowReferences(url),
-    )
+    const load = createFileLoader({ readFile: (path) => Promise.resolve(`read ${path}`) }, url)
     expect(await load("file:///api/a%20b.yaml")).toBe("read /api/a b.yaml")
   })
 
@@ -362,6 +358,17 @@ describe("what a document may read", () => {
     expect((await loadFrom(join(folder, "api/openapi.yaml"), ["../common/"])).names).toEqual([
       "link.yaml",
     ])
+  })
+
+  test("is what the user allows, when all of it is reached by a link", async () => {
+    const folder = await folderOf({
+      "real/api/openapi.yaml": "openapi: 3.1.0\npaths: { /a: { $ref: ../common/a.yaml } }\n",
+      "real/common/a.yaml": "get: {}\n",
+    })
+    await symlink(join(folder, "real"), join(folder, "link"))
+    const { documents } = await loadFrom(join(folder, "link/api/openapi.yaml"), ["../common/"])
+
+    expect(documents.size).toBe(1)
   })
 
   test("is what the user allows: folders, files, origins", () => {

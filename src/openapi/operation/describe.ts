@@ -1,6 +1,7 @@
 import { frozenCopy } from "../../internal/frozen.ts"
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { SchemaNode } from "../schema/convert.ts"
+import { isBottomless } from "../shape.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -27,9 +28,5 @@ export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
 
 /** A frozen copy; nothing at all of what is too deep to copy. */
 export function safeCopy(value: unknown): unknown {
-  try {
-    return frozenCopy(value)
-  } catch {
-    return undefined
-  }
+  return isBottomless(value) ? undefined : frozenCopy(value)
 }

@@ -91,7 +91,8 @@ function requiredOf(
   const place = document.follow(schema.value, schema.file, schema.pointer)
   if (isBroken(place) || !isPlainRecord(place.value)) return names
   const { required, allOf } = place.value
-  if (Array.isArray(required)) for (const name of required) names.add(String(name))
+  if (Array.isArray(required))
+    for (const name of required) if (typeof name === "string") names.add(name)
   if (Array.isArray(allOf)) {
     allOf.forEach((value: unknown, index) => {
       const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }

@@ -54,11 +54,11 @@ function readScheme(raw: Raw): SecurityScheme {
   switch (type) {
     case "apiKey":
       if (location === "query" || location === "cookie" || location === "header") {
-        return { type, in: location, name: String(name) }
+        return { type, in: location, name: wordOf(name) }
       }
       break
     case "http":
-      return { type, scheme: String(scheme).toLowerCase() }
+      return { type, scheme: wordOf(scheme).toLowerCase() }
     case "basic":
       return { type: "http", scheme: "basic" }
     case "oauth2":
@@ -68,7 +68,7 @@ function readScheme(raw: Raw): SecurityScheme {
     case "mutualTLS":
       return { type }
   }
-  return { type: "unknown", declared: String(type) }
+  return { type: "unknown", declared: wordOf(type) }
 }
 
 function tokenUrlOf(raw: Raw): string | undefined {
@@ -116,11 +116,16 @@ type ServerVariable =
 
 /** Versions and ports are written as numbers now and then. */
 function variableOf({ default: preset, enum: values }: Raw): ServerVariable {
-  const isScalar = typeof preset === "string" || typeof preset === "number"
   return {
-    default: isScalar ? `${preset}` : "",
-    ...(Array.isArray(values) && { enum: values.map(String) }),
+    default: wordOf(preset),
+    ...(Array.isArray(values) && { enum: values.map(wordOf) }),
   }
+}
+
+/** A text, a number or a boolean as text; nothing of an object, whose `toString` may be anything. */
+function wordOf(value: unknown): string {
+  const isScalar = typeof value === "string" || typeof value === "number"
+  return isScalar || typeof value === "boolean" ? `${value}` : ""
 }
 
 /** `host`, `basePath` and `schemes` of Swagger 2.0; what is missing is the document's own address. */

@@ -3,6 +3,7 @@ import { quote } from "../../schema/describe.ts"
 import { childPointer, isPlainRecord, isSchema, setOwn } from "../../schema/json.ts"
 import { admitPattern } from "../../schema/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import { isBottomless } from "../shape.ts"
 import type { Definition } from "./definition.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
@@ -31,6 +32,7 @@ export interface Surroundings {
 
 const MAX_DEPTH = 200
 const MAX_PATTERN = 4096
+const SHALLOW = "less deep"
 
 const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
@@ -173,16 +175,17 @@ export class Walk {
         case "enum":
           if (!Array.isArray(value) || value.length === 0) {
             draft.drop(this.#malformed(keyword, value, "a list of one or more values"))
-          }
+          } else if (isBottomless(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
           break
         case "data":
+          if (isBottomless(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
           break
         case "example":
           draft.drop(keyword)
-          if (raw["examples"] === undefined) draft.set("examples", [value])
+          if (raw["examples"] === undefined && !isBottomless(value)) draft.set("examples", [value])
           break
         case "examples":
-          if (!Array.isArray(value)) draft.drop(keyword)
+          if (!Array.isArray(value) || isBottomless(value)) draft.drop(keyword)
           break
         case "number":
           if (!isNumber(value) || (keyword === "multipleOf" && value <= 0)) {

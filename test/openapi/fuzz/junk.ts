@@ -126,7 +126,7 @@ export const NAMES: readonly string[] = [
 
 /** Any value that fits nowhere. */
 export function junk(random: Random): unknown {
-  switch (random.below(13)) {
+  switch (random.below(14)) {
     case 0:
       return []
     case 1:
@@ -143,6 +143,13 @@ export function junk(random: Random): unknown {
       return polluting()
     case 7:
       return deep(random)
+    case 8:
+      // `String` and spreading cannot take these.
+      return random.pick([
+        { toString: null, valueOf: null },
+        { length: 1e9 },
+        { then: "x", toJSON: 1 },
+      ])
     default:
       return random.pick(SCALARS)
   }
