@@ -125,7 +125,7 @@ const DESCRIPTORS = Object.fromEntries(
 
 /**
  * An operation that costs next to nothing until it is used: everything dear is read from `parts`,
- * which has to keep what it made, give frozen data, and be sound; the registry takes it on trust.
+ * which has to keep what it made and be sound; the registry takes it on trust.
  *
  * Its properties are its own, so that a copy of it is an ordinary definition.
  */

@@ -46,7 +46,7 @@ export function reportOf(
   const operations: ReportedOperation[] = sources.map((source) => {
     const { notes, operation, id } = source
     const { method, path } = operation
-    const status = notes.every(({ isRename }) => isRename === true) ? "kept" : "widened"
+    const status = notes.every(({ isNeutral }) => isNeutral === true) ? "kept" : "widened"
     return { id, method, path, status, notes }
   })
   for (const { method, path, note } of skipped) {

@@ -58,7 +58,10 @@ describe("what mutants have shown", () => {
 
     const [operation] = FromOpenAPI(document, { ...CONFIG, flatten: true })
 
-    expect(Object.keys(operation?.inputSchema.properties as object)).toEqual(["a"])
+    expect(operation?.inputSchema).toMatchObject({ properties: { a: {} } })
+    expect(operation?._meta).toMatchObject({
+      openapi: { inputs: [{ key: "a", in: "body", name: "a" }] },
+    })
   })
 
   test("data that is nested too deep to be written is left out", () => {

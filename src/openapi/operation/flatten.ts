@@ -47,7 +47,7 @@ export function flatten(
     names.set(key, name)
     if (key !== name) {
       const message = `Another input is called "${name}" as well; the property of the body is given as "${key}".`
-      notes.push({ pointer, message, isRename: true })
+      notes.push({ pointer, message, isNeutral: true })
     }
     const required =
       body.form === undefined

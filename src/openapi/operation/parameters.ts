@@ -231,7 +231,7 @@ function withKeys(
     notes.push({
       pointer: operation.pointer,
       message: `Another input is called "${name}" as well; the ${parameter.in} parameter is given as "${key}".`,
-      isRename: true,
+      isNeutral: true,
     })
   }
   return parameters.map((parameter) => {

@@ -170,7 +170,7 @@ export class SchemaBuilder {
       if (media.schema !== undefined && !this.#isText(media.schema)) {
         parts.note(
           media.place.pointer,
-          `A ${media.type} body is given as text; its schema is not used.`,
+          `What is ${media.type} is given as text; its schema is not used.`,
         )
       }
       return TEXT

@@ -224,6 +224,7 @@ export class OperationSource implements LazyParts {
     const notes: Note[] = []
     const reading = this.#read(notes)
     notes.push(...reading.parameters.notes)
+    this.#noteBody(reading, notes)
     this.#makeInput(reading, notes)
     this.#makeOutput(notes, notes)
     this.#makeErrors(notes, notes)
@@ -251,6 +252,18 @@ export class OperationSource implements LazyParts {
       body,
       flat: flatten(context.document, body, taken, operation, notes) ?? undefined,
     }
+  }
+
+  /** `fetch` sends no body with these methods, whatever a document says. */
+  #noteBody({ body }: Reading, notes: Note[]): void {
+    const { method, pointer } = this.operation
+    if (!["GET", "HEAD", "TRACE"].includes(method)) return
+    const isUsed = body?.media.some(
+      ({ schema }) => propertiesOf(this.context.document, schema).size > 0,
+    )
+    if (isUsed !== true) return
+    const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
+    notes.push({ pointer: `${pointer}/requestBody`, message, isNeutral: true })
   }
 
   #success(notes: Note[]): readonly Response[] {

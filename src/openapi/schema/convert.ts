@@ -14,8 +14,8 @@ import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
 export interface Note {
   readonly pointer: string
   readonly message: string
-  /** An input has another key than its name; nothing is accepted that the document refuses. */
-  readonly isRename?: true
+  /** Good to know, but nothing is accepted that the document refuses. */
+  readonly isNeutral?: true
 }
 
 export type SchemaNode = Readonly<Record<string, unknown>> | boolean

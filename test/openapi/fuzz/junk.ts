@@ -145,7 +145,7 @@ export function junk(random: Random): unknown {
       return deep(random)
     case 8:
       // `String` and spreading cannot take these.
-      return random.pick([
+      return random.pick<object>([
         { toString: null, valueOf: null },
         { length: 1e9 },
         { then: "x", toJSON: 1 },
