@@ -18,9 +18,21 @@ export function safeHeaders(
   const shown: [string, string][] = []
   for (const [name, value] of headers) {
     const key = name.toLowerCase()
-    if (SECRET_NAME.test(key) && !CURSOR_NAME.test(key)) continue
-    shown.push([key, maskValue(value, secrets)])
+    if (!isSecretHeader(key)) shown.push([key, maskValue(value, secrets)])
   }
   // Defines each name as it is; assigning would lose a header called `__proto__`.
   return Object.fromEntries(shown)
+}
+
+/** Whether a header of this name holds a credential. */
+export function isSecretHeader(name: string): boolean {
+  const key = name.toLowerCase()
+  return SECRET_NAME.test(key) && !CURSOR_NAME.test(key)
+}
+
+/** The credentials among headers: whole values, and what follows a scheme such as `Bearer`. */
+export function secretsIn(headers: Readonly<Record<string, string>> | undefined): string[] {
+  return Object.entries(headers ?? {}).flatMap(([name, value]) =>
+    isSecretHeader(name) ? [value, value.replace(/^[A-Za-z][\w-]*\s+/, "")] : [],
+  )
 }

@@ -1,6 +1,7 @@
 import { CallError } from "../errors.ts"
 import { discard, exchange } from "../http/exchange.ts"
 import type { HttpResponse } from "../http/exchange.ts"
+import { secretsIn } from "../http/headers.ts"
 import { readHttpError } from "../http/http-error.ts"
 import { createTokenSource } from "../http/oauth.ts"
 import { readBody } from "../http/read-body.ts"
@@ -107,7 +108,7 @@ export class Caller {
       const { signal } = limits
       const more = headers && { headers: { ...this.#config.headers, ...headers } }
       const { request, auth } = await this.#ready(source, input, { signal, ...more })
-      const { secrets } = auth
+      const secrets = [...auth.secrets, ...secretsIn(this.#config.headers)]
       const response = await exchange(request, {
         fetch: this.fetch,
         signal,

@@ -193,6 +193,20 @@ describe("a credential is in no spec, envelope, error or log", () => {
     }
   })
 
+  test.each(["json", "text", "error", "html"])(
+    "of a call whose credential is among the fixed headers: %s",
+    async (kind) => {
+      await using server = await serve(echo)
+      const headers = { Authorization: `Token ${CANARIES.bearer}`, "X-Api-Key": CANARIES.key }
+      const config = { namespace: "api", headers, baseUrl: server.url }
+      const registry = quietRegistry(FromOpenAPI(spec, config))
+      const call = registry.execute(`api.${kind}_bearer`, {})
+
+      expectClean(kind, kind === "error" ? await rejection(call) : await call)
+      expect(JSON.stringify(server.headers)).toContain(CANARIES.bearer)
+    },
+  )
+
   test("of a connection that fails", async () => {
     await using closing = await serveRaw((socket) => socket.destroy())
     await using odd = await serveRaw((socket) => socket.end("HTTP/9 what\r\n\r\n"))
