@@ -1,6 +1,8 @@
 import type { Made } from "./laziness.ts"
 import type { Measurement } from "./measure.ts"
 import type { Flatness } from "./memory.ts"
+import type { DocumentName } from "./documents.ts"
+import type { OpenAPIResults } from "./openapi.ts"
 import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { nameOf } from "./scaling.ts"
 
@@ -40,6 +42,16 @@ const MAX_GROWTH = 1.15
 const MAX_PROTOCOL_RATIO = 3
 const MAX_IN_FLIGHT_GROWTH = 2
 const MAX_STREAM_BYTES = 1_000_000
+
+const MAX_LIST_RATIO = 1.3
+const MAX_HEAP_SHARE = 0.4
+/** Times `JSON.parse`; the last two refer to far more schemas than they have text for. */
+const MAX_SCHEMAS_RATIO: Readonly<Record<DocumentName, number>> = {
+  GitHub: 3,
+  "Microsoft Graph": 3,
+  Stripe: 5,
+  Kubernetes: 5,
+}
 
 const OURS = ["execute", "execute, identity and scopes"]
 
@@ -113,6 +125,34 @@ export function protocolGoals(results: ProtocolResults): Goal[] {
       isMet: grownBytes < MAX_STREAM_BYTES,
     })),
   ]
+}
+
+/** Holds the import of documents against what the library promises. */
+export function openapiGoals({ openapi }: OpenAPIResults): Goal[] {
+  return openapi.flatMap(({ document, rows, heap }) => {
+    const ratioOf = (wanted: string): number =>
+      rows.find(({ row }) => row === wanted)?.ratio.median ?? Number.NaN
+    const list = ratioOf("list")
+    const schemas = ratioOf("schemas")
+    const max = MAX_SCHEMAS_RATIO[document]
+    return [
+      {
+        goal: `${document}, all operations listed: at most ${MAX_LIST_RATIO} times JSON.parse`,
+        measured: list.toFixed(2),
+        isMet: list <= MAX_LIST_RATIO,
+      },
+      {
+        goal: `${document}, every schema: at most ${max} times JSON.parse`,
+        measured: schemas.toFixed(2),
+        isMet: schemas <= max,
+      },
+      {
+        goal: `${document}, every schema: adds at most ${MAX_HEAP_SHARE * 100} % to the parsed document's heap`,
+        measured: `${(heap.schemas * 100).toFixed(0)} %`,
+        isMet: heap.schemas <= MAX_HEAP_SHARE,
+      },
+    ]
+  })
 }
 
 /** Our row is the second, after the floor; the others are the peers. */

@@ -3,7 +3,9 @@ import { resolve } from "node:path"
 import type * as call from "../src/call.ts"
 import type * as client from "../src/client.ts"
 import type * as define from "../src/define.ts"
+import type * as openapi from "../src/from_openapi.ts"
 import type * as registry from "../src/registry.ts"
+import type * as validation from "../src/validation.ts"
 import type * as websocket from "../src/websocket.ts"
 
 /** What the benchmark uses of the built library. */
@@ -12,6 +14,11 @@ export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistr
   Pick<typeof call, "PendingRequestMap" | "serveCalls"> &
   Pick<typeof client, "createClient"> &
   Pick<typeof websocket, "createWebSocketTransport" | "serveWebSocket">
+
+/** What it uses to import documents. */
+export type ImportLibrary = Pick<typeof openapi, "FromOpenAPI"> &
+  Pick<typeof registry, "createRegistry"> &
+  Pick<typeof validation, "collectErrors">
 
 const here = import.meta.dirname
 
@@ -35,13 +42,18 @@ export async function loadLibrary(): Promise<Library> {
 
 /** Loads what was built before. */
 export async function loadBuilt(): Promise<Library> {
-  // Its modules and not its barrel: what else the package exports would only fill the heap.
-  const modules = await Promise.all(
-    ["registry.js", "define.js", "call.js", "client.js", "websocket.js"].map(load),
-  )
-  return Object.assign({}, ...modules) as Library
+  return (await load("registry.js", "define.js", "call.js", "client.js", "websocket.js")) as Library
 }
 
-async function load(file: string): Promise<object> {
-  return (await import(new URL(`dist/${file}`, import.meta.url).href)) as object
+/** Loads what was built before, and of it what imports documents. */
+export async function loadBuiltImporter(): Promise<ImportLibrary> {
+  return (await load("from_openapi.js", "registry.js", "validation.js")) as ImportLibrary
+}
+
+// Modules and not the barrel: what else the package exports would only fill the heap.
+async function load(...files: readonly string[]): Promise<object> {
+  const modules = await Promise.all(
+    files.map((file) => import(new URL(`dist/${file}`, import.meta.url).href)),
+  )
+  return Object.assign({}, ...modules) as object
 }

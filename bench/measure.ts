@@ -163,7 +163,7 @@ export async function measure(
 }
 
 /** The median and the tenth and ninetieth percentile. */
-function spreadOf(values: readonly number[]): Spread {
+export function spreadOf(values: readonly number[]): Spread {
   const sorted = values.toSorted((left, right) => left - right)
   const at = (part: number): number => sorted[Math.round((sorted.length - 1) * part)] ?? Number.NaN
   return { median: at(0.5), p10: at(0.1), p90: at(0.9) }
@@ -182,10 +182,14 @@ async function warmUp(workload: Workload, milliseconds: number): Promise<number>
   return last / count
 }
 
-/** CPU nanoseconds of the whole process, garbage collection included. */
 async function cpuTime(workload: Workload, count: number): Promise<number> {
+  return await cpuOf(() => workload.run(count))
+}
+
+/** CPU nanoseconds that something takes of the whole process, garbage collection included. */
+export async function cpuOf(run: () => unknown): Promise<number> {
   const start = process.cpuUsage()
-  await workload.run(count)
+  await run()
   const { user, system } = process.cpuUsage(start)
   return Math.max(1, (user + system) * 1000)
 }

@@ -1,7 +1,8 @@
 /**
- * Measures `execute` and the call protocol against their floors and their peers: `npm run bench`.
+ * Measures `execute`, the call protocol and the import of OpenAPI documents against their floors and their
+ * peers: `npm run bench`.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol` leaves out what is not the call protocol, `--json`
+ * `--quick` takes fewer and shorter rounds, `--protocol` and `--openapi` leave out what is neither, `--json`
  * prints one JSON value.
  */
 import assert from "node:assert/strict"
@@ -13,33 +14,49 @@ import { orpc } from "./contenders/orpc.ts"
 import { execute, executeWithScopes } from "./contenders/ours.ts"
 import { trpc } from "./contenders/trpc.ts"
 import { extras } from "./extras.ts"
-import { coreGoals, protocolGoals } from "./goals.ts"
+import { coreGoals, openapiGoals, protocolGoals } from "./goals.ts"
 import type { CoreResults } from "./goals.ts"
 import { countMade } from "./laziness.ts"
 import type { Made } from "./laziness.ts"
-import { loadLibrary } from "./library.ts"
+import { loadBuiltImporter, loadLibrary } from "./library.ts"
 import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
+import { measureOpenAPI } from "./openapi.ts"
 import { measureProtocol } from "./run-protocol.ts"
 import { scaling } from "./scaling.ts"
-import { coreTables, goalsTable, protocolTables } from "./table.ts"
+import { coreTables, goalsTable, openapiTables, protocolTables } from "./table.ts"
 
 const isQuick = process.argv.includes("--quick")
 const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const core = process.argv.includes("--protocol") ? undefined : await measureCore(library)
-const protocol = await measureProtocol(library, effort, { isQuick, say })
-const goals = [...(core === undefined ? [] : coreGoals(core)), ...protocolGoals(protocol)]
+const only = ["--protocol", "--openapi"].filter((part) => process.argv.includes(part))
+const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
+const core = only.length === 0 ? await measureCore(library) : undefined
+const protocol = isWanted("--protocol")
+  ? await measureProtocol(library, effort, { isQuick, say })
+  : undefined
+// Last: its documents and its peers leave a heap behind that others should not have to live in.
+const openapi = isWanted("--openapi")
+  ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
+  : undefined
+const goals = [
+  ...(core === undefined ? [] : coreGoals(core)),
+  ...(protocol === undefined ? [] : protocolGoals(protocol)),
+  ...(openapi === undefined ? [] : openapiGoals(openapi)),
+]
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
-  console.log(
-    JSON.stringify({ node, platform, arch, isQuick, ...core, ...protocol, goals }, null, 2),
-  )
+  const results = { node, platform, arch, isQuick, ...core, ...protocol, ...openapi, goals }
+  console.log(JSON.stringify(results, null, 2))
 } else {
-  const tables = [...(core === undefined ? [] : coreTables(core)), ...protocolTables(protocol)]
+  const tables = [
+    ...(core === undefined ? [] : coreTables(core)),
+    ...(protocol === undefined ? [] : protocolTables(protocol)),
+    ...(openapi === undefined ? [] : openapiTables(openapi)),
+  ]
   console.log([...tables, goalsTable(goals)].join("\n\n"))
 }
 

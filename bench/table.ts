@@ -1,5 +1,6 @@
 import type { CoreResults, Goal, ProtocolResults } from "./goals.ts"
 import type { Measurement } from "./measure.ts"
+import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
 
 /** Calls within the registry, as plain text. */
 export function coreTables({ small, large, extras, scaling }: CoreResults): string[] {
@@ -21,6 +22,11 @@ export function protocolTables(results: ProtocolResults): string[] {
   ]
 }
 
+/** The import of documents, as plain text. */
+export function openapiTables({ openapi }: OpenAPIResults): string[] {
+  return openapi.flatMap((results) => [documentTable(results), importersTable(results)])
+}
+
 /** The goals, as plain text. */
 export function goalsTable(goals: readonly Goal[]): string {
   const rows = goals.map(({ goal, measured, isMet }) => [goal, measured, isMet ? "met" : "missed"])
@@ -40,6 +46,47 @@ function section(title: string, measurements: readonly Measurement[], rates = fa
   ])
   const head = ["", "ratio", "p10-p90", "CPU", "bytes", ...(rates ? ["per second"] : [])]
   return `${title}\n\n${columns([head, ...rows])}`
+}
+
+function documentTable(results: DocumentResults): string {
+  const { document, source, characters, operations, rows, call, heap } = results
+  const size = `${operations.toLocaleString("en")} operations, ${(characters / 1e6).toFixed(1)} MB`
+  const times = rows.map(({ row, name, ratio, nanoseconds, first }) => [
+    row === "call" ? `${name} (${call.operation})` : name,
+    ratio.median.toFixed(2),
+    `${ratio.p10.toFixed(2)}-${ratio.p90.toFixed(2)}`,
+    milliseconds(nanoseconds),
+    first.toFixed(2),
+  ])
+  const percent = (share: number): string => `${(share * 100).toFixed(0)} %`
+  return [
+    `${document} (${source}): ${size}; CPU time, times JSON.parse\n`,
+    columns([["", "ratio", "p10-p90", "CPU", "first run"], ...times]),
+    `Its first call can lead to ${call.definitions.toLocaleString("en")} definitions.`,
+    `Heap: ${(heap.parsedBytes / 1e6).toFixed(1)} MB parsed; operations add ${percent(heap.list)}, ` +
+      `with every schema ${percent(heap.schemas)}, with the $defs of each ${percent(heap.definitions)}.`,
+  ].join("\n")
+}
+
+function importersTable({ document, importers }: DocumentResults): string {
+  const rows = importers.map((importer: ImporterResult) =>
+    "failure" in importer
+      ? [importer.name, "-", importer.failure.slice(0, 80)]
+      : [
+          importer.name,
+          importer.ratio.median.toFixed(2),
+          `${importer.ratio.p10.toFixed(2)}-${importer.ratio.p90.toFixed(2)}`,
+          milliseconds(importer.nanoseconds),
+          importer.operations.toLocaleString("en"),
+          importer.outputs.toLocaleString("en"),
+        ],
+  )
+  const head = ["", "ratio", "p10-p90", "CPU", "operations", "with a result"]
+  return `Importers, ${document}; times JSON.parse in the same rounds\n\n${columns([head, ...rows])}`
+}
+
+function milliseconds(nanoseconds: number): string {
+  return `${(nanoseconds / 1e6).toFixed(1)} ms`
 }
 
 /** The first column to the left, the others to the right. */

@@ -1,0 +1,36 @@
+import { spawnSync } from "node:child_process"
+import { resolve } from "node:path"
+
+/** What a process of its own said, or why it said nothing. */
+export type Said<TValue> = { readonly value: TValue } | { readonly failure: string }
+
+const child = resolve(import.meta.dirname, "openapi-child.ts")
+
+/** Runs one task of `openapi-child.ts`; it is stopped when it takes longer than it may. */
+export function inChild<TValue>(args: readonly string[], seconds = 120): Said<TValue> {
+  const { error, status, signal, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["--expose-gc", "--import", "tsx", child, ...args],
+    {
+      encoding: "utf8",
+      timeout: seconds * 1000,
+      killSignal: "SIGKILL",
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  )
+  if (error !== undefined && "code" in error && error.code === "ETIMEDOUT") {
+    return { failure: `stopped after ${seconds} s` }
+  }
+  if (status === 0) {
+    // What a peer prints on its way comes before.
+    return { value: JSON.parse(stdout.trim().split("\n").at(-1) ?? "") as TValue }
+  }
+  const reason = /^\w*Error.*$/m.exec(stderr)?.[0] ?? /FATAL ERROR.*$/m.exec(stderr)?.[0]
+  return { failure: reason ?? error?.message ?? `ended with ${signal ?? status}` }
+}
+
+/** The value, where it must be there. */
+export function saidBy<TValue>(said: Said<TValue>, what: string): TValue {
+  if ("failure" in said) throw new Error(`${what}: ${said.failure}`)
+  return said.value
+}
