@@ -1,5 +1,4 @@
 import { CallError } from "./errors.ts"
-import type { AnyHandler } from "./engine/record.ts"
 import type { ReconnectPolicy } from "./http/reconnect.ts"
 import type { LazyOperation } from "./internal/lazy-operation.ts"
 import { allowReferences } from "./openapi/allow.ts"
@@ -19,7 +18,7 @@ import type { OperationSource } from "./openapi/operation/source.ts"
 import { sourceOf, withSource } from "./openapi/origin.ts"
 import { parseDocument } from "./openapi/parse.ts"
 import { platformFS } from "./openapi/platform-fs.ts"
-import { reportOf } from "./openapi/report.ts"
+import { reported } from "./openapi/reported.ts"
 import type { ImportReport } from "./openapi/report.ts"
 import { streamItems } from "./openapi/stream.ts"
 import { isPrivateHost } from "./http/egress.ts"
@@ -184,29 +183,24 @@ function operationsOf(
   warnings: readonly string[],
 ): ImportedOperations {
   const caller = new Caller(config, config.documentUrl)
-  const result = importDocument(document, config, caller)
   const reconnect = config.reconnect === true ? RECONNECT : config.reconnect || undefined
-  const operations = result.sources.map((source) => {
-    const handler = withSource(handlerOf(caller, source, reconnect), source)
-    source.handler = handler as OperationSource["handler"]
-    return operationOf(source)
-  })
-  let report: ImportReport | undefined
-  return Object.defineProperty(operations, "report", {
-    get: () => (report ??= reportOf(document, result, warnings)),
-  }) as ImportedOperations
+  const result = importDocument(document, config, caller, (source) =>
+    withSource(handlerOf(caller, source, reconnect), source),
+  )
+  return reported(result.sources.map(operationOf), document, result, warnings)
 }
 
 function handlerOf(
   caller: Caller,
   source: OperationSource,
   reconnect: ReconnectPolicy | undefined,
-): AnyHandler {
+): OperationSource["handler"] {
   if (source.type === "subscription") {
-    return (input, context) =>
-      streamItems(caller, source, input, context as HandlerContext | undefined, reconnect)
+    return (input: unknown, context: HandlerContext | undefined) =>
+      streamItems(caller, source, input, context, reconnect)
   }
-  return (input, context) => caller.call(source, input, context as HandlerContext | undefined)
+  return (input: unknown, context: HandlerContext | undefined) =>
+    caller.call(source, input, context)
 }
 
 function checkConfig(what: string, config: HTTPServiceConfig): void {

@@ -44,7 +44,14 @@ export type LazyOperation = OperationSpec &
   OperationPolicy & { readonly handler: OperationHandler | SubscriptionHandler }
 
 /** What is made when it is first read. */
-const LAZY = ["inputSchema", "outputSchema", "errorSchemas", "examples", "_meta"] as const
+const LAZY = [
+  "inputSchema",
+  "outputSchema",
+  "errorSchemas",
+  "examples",
+  "_meta",
+  "handler",
+] as const
 
 type Lazy = (typeof LAZY)[number]
 
@@ -98,13 +105,14 @@ class LazyView extends LazySpec {
   }
 }
 
-class LazyDefinition extends LazyView {
+class LazyDefinition extends LazySpec {
   readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode | undefined
   readonly defaults: OperationPolicy["defaults"]
 
   constructor(parts: LazyParts) {
-    super(parts, parts.handler)
+    super(parts)
+    Object.defineProperty(this, "handler", DESCRIPTORS.handler)
     this.normalize = parts.normalize
     this.output = parts.output
     this.defaults = parts.defaults

@@ -53,12 +53,14 @@ export function importDocument(
   document: OpenAPIDocument,
   config: ImportConfig,
   caller: Caller,
+  handlerOf: ImportContext["handlerOf"],
 ): ImportResult {
   const context: ImportContext = {
     document,
     parameters: new ParameterReader(document),
     schemas: new SchemaBuilder(document, new SchemaStore(document)),
     caller,
+    handlerOf,
     namespace: config.namespace,
     version: versionOf(document),
     flatten: config.flatten === true,
@@ -94,7 +96,7 @@ export function importDocument(
   return { sources, skipped, filtered }
 }
 
-/** The operation that stands for a source, once it has its handler. */
+/** The operation that stands for a source. */
 export function operationOf(source: OperationSource): LazyOperation {
   return lazyOperation(source)
 }

@@ -34,6 +34,8 @@ export interface ImportContext {
   readonly parameters: ParameterReader
   readonly schemas: SchemaBuilder
   readonly caller: Caller
+  /** What runs an operation. */
+  readonly handlerOf: (source: OperationSource) => OperationHandler | SubscriptionHandler
   readonly namespace: string
   readonly version: string
   readonly flatten: boolean
@@ -69,11 +71,11 @@ export class OperationSource implements LazyParts {
   readonly operation: RawOperation
   readonly name: string
   readonly type: OperationType
-  handler: OperationHandler | SubscriptionHandler = unset
   /** The operation that answers at once, where this is the stream of one that does both. */
   readonly #original: OperationSource | undefined
   #input: TSchema | undefined = undefined
   #output: TSchema | undefined = undefined
+  #handler: OperationHandler | SubscriptionHandler | undefined = undefined
   #made: Made | undefined = undefined
 
   constructor(
@@ -88,6 +90,10 @@ export class OperationSource implements LazyParts {
     this.name = name
     this.type = isStreamed ? "subscription" : READS.has(operation.method) ? "query" : "mutation"
     this.#original = original
+  }
+
+  get handler(): OperationHandler | SubscriptionHandler {
+    return (this.#handler ??= this.context.handlerOf(this))
   }
 
   get id(): string {
@@ -384,10 +390,6 @@ function fixedInputs(
     ...(stream?.media.class === "ndjson" && watch && { query: { watch: "true" } }),
     ...(Object.keys(members).length > 0 && { body: members }),
   }
-}
-
-function unset(): never {
-  throw new Error("The operation has no handler yet.")
 }
 
 function textOf(value: unknown): string | undefined {
