@@ -3,6 +3,7 @@ import { getEventListeners } from "node:events"
 import type { ServerResponse } from "node:http"
 import { describe, expect, test } from "vitest"
 import {
+  compileSchema,
   createMemoryTransports,
   fromCall,
   FromOpenAPI,
@@ -344,4 +345,33 @@ describe("what is left of 1,000 calls", () => {
     expect(count("Timeout")).toBeLessThanOrEqual(timers + 2)
     await until(() => api.server.open() === 0)
   })
+})
+
+test("checking an answer reads only the definitions that it reaches", () => {
+  const read = new Set<string>()
+  const schemas = {}
+  for (let index = 0; index < 300; index++) {
+    Object.defineProperty(schemas, `node${index}`, {
+      enumerable: true,
+      get: () => {
+        read.add(`node${index}`)
+        const next = { $ref: `#/components/schemas/node${index + 1}` }
+        return { type: "object", properties: { value: { type: "string" }, next } }
+      },
+    })
+  }
+  const schema = { $ref: "#/components/schemas/node0" }
+  const content = { "application/json": { schema } }
+  const paths = { "/a": { get: { operationId: "a", responses: { 200: { content } } } } }
+  const [operation] = FromOpenAPI(
+    { openapi: "3.0.0", info: {}, paths, components: { schemas } },
+    { namespace: "api" },
+  )
+  const compiled = compileSchema(operation?.outputSchema)
+  // An object is looked at once for how deep it is.
+  read.clear()
+
+  expect(compiled.check({ value: "a", next: { value: "b" } })).toBe(true)
+  expect(compiled.check({ value: "a", next: { value: 1 } })).toBe(false)
+  expect(read.size).toBeLessThan(40)
 })

@@ -1,11 +1,24 @@
 import { Given } from "./given.ts"
 import type { JsonSchema } from "./json.ts"
 
-class Adopted extends Given {
-  readonly #mark = true
+/** The definitions of a schema, for those who do not need them all. */
+export interface DefinitionSource {
+  /** Whether there are more than so many; no more are made to tell. */
+  hasMoreThan(count: number): boolean
+  /** One of them; `undefined` when there is none of that name. */
+  get(name: string): unknown
+}
 
-  static has(value: object): boolean {
-    return #mark in value && value.#mark
+class Adopted extends Given {
+  readonly #definitions: DefinitionSource | null
+
+  constructor(schema: object, definitions: DefinitionSource | undefined) {
+    super(schema)
+    this.#definitions = definitions ?? null
+  }
+
+  static definitionsOf(value: object): DefinitionSource | null | undefined {
+    return #definitions in value ? value.#definitions : undefined
   }
 }
 
@@ -16,11 +29,16 @@ class Adopted extends Given {
  * For code that admits the parts itself and shares them between many schemas; copying each whole would
  * multiply a large document. To be called before the schema is frozen.
  */
-export function adoptSchema(schema: JsonSchema): void {
-  if (!Adopted.has(schema)) void new Adopted(schema)
+export function adoptSchema(schema: JsonSchema, definitions?: DefinitionSource): void {
+  if (!isAdopted(schema)) void new Adopted(schema, definitions)
 }
 
 /** Whether a schema was adopted. */
 export function isAdopted(schema: object): boolean {
-  return Adopted.has(schema)
+  return Adopted.definitionsOf(schema) !== undefined
+}
+
+/** The definitions of an adopted schema, one by one; `undefined` when it did not say how. */
+export function definitionsOf(schema: object): DefinitionSource | undefined {
+  return Adopted.definitionsOf(schema) ?? undefined
 }

@@ -1,3 +1,4 @@
+import { definitionsOf, type DefinitionSource } from "./adopted.ts"
 import { isPlainRecord, type JsonSchema } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import type { SchemaNode } from "./refs.ts"
@@ -8,8 +9,17 @@ type Test = (value: unknown) => boolean
 const MANY = 24
 
 /** Whether a closed schema has so many definitions that compiling them all would be felt. */
-export function hasManyDefinitions({ $defs }: JsonSchema): boolean {
-  return isPlainRecord($defs) && Object.keys($defs).length > MANY
+export function hasManyDefinitions(schema: JsonSchema): boolean {
+  return (definitionsOf(schema) ?? listed(schema)).hasMoreThan(MANY)
+}
+
+/** The definitions of a schema that has them all. */
+function listed({ $defs }: JsonSchema): DefinitionSource {
+  const all = isPlainRecord($defs) ? $defs : {}
+  return {
+    hasMoreThan: (count) => Object.keys(all).length > count,
+    get: (name) => (Object.hasOwn(all, name) ? all[name] : undefined),
+  }
 }
 
 /**
@@ -25,14 +35,13 @@ export function compileByParts(schema: JsonSchema, compile: (part: JsonSchema) =
 
 class Parts {
   readonly #root: JsonSchema
-  readonly #definitions: Readonly<Record<string, unknown>>
+  readonly #definitions: DefinitionSource
   readonly #compile: (part: JsonSchema) => Test
   readonly #tests = new Map<string, Test>()
 
   constructor(schema: JsonSchema, compile: (part: JsonSchema) => Test) {
-    const { $defs, ...root } = schema
-    this.#root = root
-    this.#definitions = $defs as Readonly<Record<string, unknown>>
+    this.#root = schema
+    this.#definitions = definitionsOf(schema) ?? listed(schema)
     this.#compile = compile
   }
 
@@ -45,13 +54,13 @@ class Parts {
     const walk = { looksAround: false }
     const cut = this.#cut(node, walk) as JsonSchema
     // What was looked at by a referenced schema counts there, which a separate check cannot tell.
-    return this.#compile(walk.looksAround ? { ...node, $defs: this.#definitions } : cut)
+    return this.#compile(walk.looksAround ? { ...node, $defs: this.#root["$defs"] } : cut)
   }
 
   #testOf(name: string): Test {
     let test = this.#tests.get(name)
     if (test === undefined) {
-      test = this.#part(Object.hasOwn(this.#definitions, name) ? this.#definitions[name] : true)
+      test = this.#part(this.#definitions.get(name) ?? true)
       this.#tests.set(name, test)
     }
     return test
@@ -62,7 +71,8 @@ class Parts {
     if (!isPlainRecord(node)) return node
     const out: Record<string, unknown> = {}
     for (const keyword of Object.keys(node)) {
-      if (keyword === "$ref") continue
+      // Definitions are asked for one by one: reading them here would make all of them.
+      if (keyword === "$ref" || keyword === "$defs") continue
       if (keyword.startsWith("unevaluated")) walk.looksAround = true
       out[keyword] = this.#member(keyword, node[keyword], walk)
     }

@@ -1,15 +1,29 @@
 import { Given } from "../../schema/given.ts"
-import { adoptSchema } from "../../schema/adopted.ts"
+import { adoptSchema, type DefinitionSource } from "../../schema/adopted.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { SchemaNode, View } from "./convert.ts"
 import type { Definition } from "./definition.ts"
 import type { SchemaStore } from "./store.ts"
 
 /** What a schema refers to. */
-interface Roots {
+class Roots implements DefinitionSource {
   readonly store: SchemaStore
   readonly refs: readonly Definition[]
   readonly view: View
+
+  constructor(store: SchemaStore, refs: readonly Definition[], view: View) {
+    this.store = store
+    this.refs = refs
+    this.view = view
+  }
+
+  hasMoreThan(count: number): boolean {
+    return this.store.hasMoreThan(this.refs, this.view, count)
+  }
+
+  get(name: string): SchemaNode | undefined {
+    return this.store.named(name, this.view)
+  }
 }
 
 class Closed extends Given {
@@ -48,10 +62,12 @@ export function closeSchema(
   view: View,
 ): JsonSchema {
   const schema: JsonSchema = node === true ? {} : node === false ? { not: {} } : { ...node }
-  if (refs.length > 0) {
-    void new Closed(schema, { store, refs, view })
+  if (refs.length === 0) adoptSchema(schema)
+  else {
+    const roots = new Roots(store, refs, view)
+    void new Closed(schema, roots)
     Object.defineProperty(schema, "$defs", DEFS)
+    adoptSchema(schema, roots)
   }
-  adoptSchema(schema)
   return Object.freeze(schema)
 }

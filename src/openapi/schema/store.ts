@@ -19,7 +19,7 @@ const MAX_NODES = 200_000
 export class SchemaStore implements Surroundings {
   readonly document: OpenAPIDocument
   readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
-  readonly #taken = new Set<string>()
+  readonly #named = new Map<string, Definition>()
   #searches = 0
 
   constructor(document: OpenAPIDocument) {
@@ -50,6 +50,23 @@ export class SchemaStore implements Surroundings {
     const members: Definition[] = []
     for (const ref of refs) add(this.#closureOf(ref, view).members, members, search)
     return members.length === largest.members.length ? largest : this.#collect(members, view)
+  }
+
+  /** Whether these need more definitions than so many; no more are converted to tell. */
+  hasMoreThan(refs: readonly Definition[], view: View, count: number): boolean {
+    const members = new Set(refs)
+    // A set is walked to its end, what is added on the way included.
+    for (const member of members) {
+      if (members.size > count) return true
+      for (const ref of this.#convert(member, view).refs) members.add(ref)
+    }
+    return members.size > count
+  }
+
+  /** A definition that some schema of this document refers to. */
+  named(name: string, view: View): SchemaNode | undefined {
+    const definition = this.#named.get(name)
+    return definition && this.#convert(definition, view).schema
   }
 
   /** What could not be taken over of some definitions. */
@@ -130,9 +147,10 @@ export class SchemaStore implements Surroundings {
     if (found === undefined) {
       const wanted = definitionName(pointer, file)
       let name = wanted
-      for (let count = 2; this.#taken.has(name); count++) name = `${wanted}_${count}`
-      this.#taken.add(name)
-      definitions.set(pointer, (found = new Definition(name, place)))
+      for (let count = 2; this.#named.has(name); count++) name = `${wanted}_${count}`
+      found = new Definition(name, place)
+      this.#named.set(name, found)
+      definitions.set(pointer, found)
     }
     return found
   }
