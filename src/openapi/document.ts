@@ -1,4 +1,4 @@
-import { getOwn, isPlainRecord, pointerTokens } from "../schema/json.ts"
+import { childPointer, getOwn, isPlainRecord, pointerTokens } from "../schema/json.ts"
 import { eachSubschema } from "../schema/keywords.ts"
 
 /** One file of a document. */
@@ -200,17 +200,19 @@ function collectIds(file: SourceFile, ids: Map<string, Place>): void {
       if (!ids.has(key)) ids.set(key, { value, file, pointer })
     }
     eachSubschema(value, (child, keyword, key) =>
-      visit(child, `${pointer}/${keyword}${key === undefined ? "" : `/${escape(key)}`}`, depth + 1),
+      visit(
+        child,
+        key === undefined
+          ? childPointer(pointer, keyword)
+          : childPointer(childPointer(pointer, keyword), key),
+        depth + 1,
+      ),
     )
   }
   visit(root, "", 0)
   for (const [pointer, group] of groups) {
     if (!isPlainRecord(group)) continue
     for (const [name, schema] of Object.entries(group))
-      visit(schema, `${pointer}/${escape(name)}`, 0)
+      visit(schema, childPointer(pointer, name), 0)
   }
-}
-
-function escape(key: string | number): string {
-  return String(key).replaceAll("~", "~0").replaceAll("/", "~1")
 }

@@ -10,7 +10,8 @@ import { httpEnvelope } from "../response-envelope.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { Caller, HandlerContext } from "./call.ts"
 import { limitsOf } from "./call-limits.ts"
-import type { OperationSource, StreamPlan } from "./operation/source.ts"
+import type { OperationSource } from "./operation/source.ts"
+import type { StreamPlan } from "./operation/stream-plan.ts"
 
 /**
  * Runs an operation that streams: one envelope for each item, at the pace at which they are asked

@@ -219,3 +219,11 @@ export function propertiesOf(
   }
   return found
 }
+
+/** A body with the one content type that was chosen, where it is declared. */
+export function chosenBody(body: Body, contentType: string | undefined): Body {
+  if (contentType === undefined) return body
+  const wanted = contentType.toLowerCase()
+  const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
+  return media.length === 0 ? body : { ...body, media }
+}

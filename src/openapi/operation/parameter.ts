@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../schema/json.ts"
+import { escapeToken, isPlainRecord } from "../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
@@ -76,7 +76,7 @@ function contentOf(
   if (!isPlainRecord(content)) return undefined
   const [type] = Object.keys(content)
   if (type === undefined) return undefined
-  const pointer = `${place.pointer}/content/${type.replaceAll("/", "~1")}`
+  const pointer = `${place.pointer}/content/${escapeToken(type)}`
   const media = document.follow(content[type], place.file, pointer)
   if (isBroken(media) || !isPlainRecord(media.value)) return { type, schema: undefined }
   return { type, schema: schemaAt(media.value, media) }

@@ -14,18 +14,18 @@ import type { OpenAPIDocument } from "../document.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
 import type { Note } from "../schema/convert.ts"
 import { annotationsOf, READS } from "./annotations.ts"
-import { type Body, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
+import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
 import { flatten } from "./flatten.ts"
 import type { Flattened } from "./flatten.ts"
 import type { RawOperation } from "./list.ts"
-import { isStream } from "./media.ts"
-import type { Media } from "./media.ts"
 import { paginationOf } from "./pagination.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { acceptOf, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
 import { safeCopy } from "./describe.ts"
 import type { SchemaBuilder } from "./schemas.ts"
+import { fixedInputs, streamPlan } from "./stream-plan.ts"
+import type { StreamPlan } from "./stream-plan.ts"
 import { anyScheme, ownServers, readSecurity } from "./security.ts"
 
 /** What all operations of one import share. */
@@ -51,13 +51,6 @@ interface Made {
   plan?: RequestPlan
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
-}
-
-/** How the items of a stream are given. */
-export interface StreamPlan {
-  readonly media: Media
-  /** The whole event where its schema describes one, else its data; text where nothing is said. */
-  readonly yields: "event" | "data" | "text"
 }
 
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
@@ -213,7 +206,11 @@ export class OperationSource implements LazyParts {
 
   get stream(): StreamPlan | null {
     if (this.type !== "subscription") return null
-    return (this.#keep.stream ??= this.#streamOf(this.#success([])))
+    return (this.#keep.stream ??= streamPlan(
+      this.context.document,
+      this.operation,
+      this.#success([]),
+    ))
   }
 
   get plan(): RequestPlan {
@@ -286,7 +283,7 @@ export class OperationSource implements LazyParts {
     if (this.type !== "subscription") {
       return schemas.output(success, this.operation.method, notes)
     }
-    return schemas.item(this.#streamOf(success).media, notes)
+    return schemas.item(streamPlan(this.context.document, this.operation, success).media, notes)
   }
 
   #makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
@@ -306,20 +303,6 @@ export class OperationSource implements LazyParts {
       ...(pagination && { pagination }),
     }
     return Object.freeze({ openapi: Object.freeze(openapi) })
-  }
-
-  #streamOf(success: readonly Response[]): StreamPlan {
-    const { document } = this.context
-    const { file, pointer } = this.operation
-    const media = success
-      .flatMap((response) => response.media)
-      .find((one) => isStream(one.class)) ?? {
-      // A success without a schema: Swagger 2.0 says in `produces` that it streams.
-      type: "application/x-ndjson",
-      class: "ndjson" as const,
-      place: { value: {}, file, pointer },
-    }
-    return { media, yields: yieldsOf(document, media) }
   }
 
   #planOf(): RequestPlan {
@@ -362,51 +345,12 @@ interface Reading {
   readonly flat: Flattened | undefined
 }
 
-/** A body with the one content type that was chosen, where it is declared. */
-function chosenBody(body: Body, contentType: string | undefined): Body {
-  if (contentType === undefined) return body
-  const wanted = contentType.toLowerCase()
-  const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
-  return media.length === 0 ? body : { ...body, media }
-}
-
-/** What tells a server that also answers at once to stream. */
-function fixedInputs(
-  document: OpenAPIDocument,
-  stream: StreamPlan | null,
-  { list }: Parameters,
-  body: Body | undefined,
-): RequestPlan["fixed"] {
-  const watch = list.some(({ in: location, name }) => location === "query" && name === "watch")
-  const members: Record<string, unknown> = {}
-  for (const { schema } of body?.media ?? []) {
-    const properties = propertiesOf(document, schema)
-    if (properties.has("stream")) members["stream"] = true
-    const format = properties.get("stream_format")?.value
-    const values = isPlainRecord(format) ? format["enum"] : undefined
-    if (Array.isArray(values) && values.includes("sse")) members["stream_format"] = "sse"
-  }
-  return {
-    ...(stream?.media.class === "ndjson" && watch && { query: { watch: "true" } }),
-    ...(Object.keys(members).length > 0 && { body: members }),
-  }
-}
-
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
 function isText(value: unknown): value is string {
   return typeof value === "string"
-}
-
-/** 3.2: a schema of items with `data` describes the event around the data. */
-function yieldsOf(document: OpenAPIDocument, media: Media): StreamPlan["yields"] {
-  if (media.class !== "sse") return "data"
-  if (media.itemSchema !== undefined) {
-    return propertiesOf(document, media.itemSchema).has("data") ? "event" : "data"
-  }
-  return media.schema === undefined ? "text" : "data"
 }
 
 function unique(notes: readonly Note[]): Note[] {
