@@ -2,6 +2,7 @@ import type { TSchema } from "typebox"
 import type { JsonSchema } from "./schema/json.ts"
 
 const text = { type: "string" } as const
+const free = { type: "object" } as const
 
 export const MCPAnnotationsSchema: TSchema & JsonSchema = {
   type: "object",
@@ -11,6 +12,8 @@ export const MCPAnnotationsSchema: TSchema & JsonSchema = {
     lastModified: text,
   },
 }
+
+const extras = { annotations: MCPAnnotationsSchema, _meta: free }
 
 export const MCPContentBlockSchema: TSchema & JsonSchema = {
   anyOf: [
@@ -23,10 +26,10 @@ export const MCPContentBlockSchema: TSchema & JsonSchema = {
         type: { const: "resource" },
         resource: {
           type: "object",
-          properties: { uri: text, mimeType: text, text, blob: text },
+          properties: { uri: text, mimeType: text, text, blob: text, _meta: free },
           required: ["uri"],
         },
-        annotations: MCPAnnotationsSchema,
+        ...extras,
       },
       required: ["type", "resource"],
     },
@@ -36,8 +39,12 @@ export const MCPContentBlockSchema: TSchema & JsonSchema = {
         type: { const: "resource_link" },
         uri: text,
         name: text,
+        title: text,
         description: text,
         mimeType: text,
+        size: { type: "number" },
+        icons: { type: "array", items: free },
+        ...extras,
       },
       required: ["type", "uri", "name"],
     },
@@ -73,7 +80,15 @@ export const MCPResponseMetaSchema: TSchema & JsonSchema = {
     isError: { type: "boolean" },
     content: { type: "array", items: MCPContentBlockSchema },
     structuredContent: {},
-    _meta: { type: "object" },
+    _meta: free,
+    server: text,
+    tool: text,
+    serverInfo: { type: "object", properties: { name: text, version: text } },
+    protocolVersion: text,
+    era: { type: "string", enum: ["legacy", "modern"] },
+    durationMs: { type: "number" },
+    structuredFrom: { const: "text" },
+    unknownBlocks: { type: "array" },
   },
   required: ["source", "isError", "content"],
 }
@@ -92,7 +107,7 @@ export const ResponseEnvelopeSchema: TSchema & JsonSchema = {
 function block(type: string, fields: Record<string, typeof text>): TSchema {
   return {
     type: "object",
-    properties: { type: { const: type }, ...fields, annotations: MCPAnnotationsSchema },
+    properties: { type: { const: type }, ...fields, ...extras },
     required: ["type", ...Object.keys(fields)],
   }
 }

@@ -43,6 +43,18 @@ export interface MCPResponseMeta {
   /** The raw structured result, as the server sent it: any JSON value. */
   readonly structuredContent?: unknown
   readonly _meta?: Readonly<Record<string, unknown>>
+  /** The namespace of the server, and the tool as the server calls it. */
+  readonly server?: string
+  readonly tool?: string
+  /** What the server says of itself. */
+  readonly serverInfo?: { readonly name: string; readonly version: string }
+  readonly protocolVersion?: string
+  readonly era?: "legacy" | "modern"
+  readonly durationMs?: number
+  /** `data` was read from the only text: the tool declares an output schema, sent no structured result, and the text fits. */
+  readonly structuredFrom?: "text"
+  /** Blocks of types that are not known, as they came; in `content` they are texts. */
+  readonly unknownBlocks?: readonly unknown[]
 }
 
 export type ResponseMeta = LocalResponseMeta | HTTPResponseMeta | MCPResponseMeta
@@ -59,40 +71,51 @@ export interface MCPAnnotations {
   readonly lastModified?: string
 }
 
+export interface MCPIcon {
+  readonly src: string
+  readonly mimeType?: string
+  readonly sizes?: readonly string[]
+  readonly theme?: "light" | "dark"
+}
+
+/** What a resource holds: text, or bytes in base64. */
 export interface MCPResourceContent {
   readonly uri: string
   readonly mimeType?: string
   readonly text?: string
   readonly blob?: string
+  readonly _meta?: Readonly<Record<string, unknown>>
+}
+
+interface MCPBlockExtras {
+  readonly annotations?: MCPAnnotations
+  readonly _meta?: Readonly<Record<string, unknown>>
 }
 
 /** A piece of an MCP result. Our own types: no MCP package is needed to read them. */
 export type MCPContentBlock =
-  | { readonly type: "text"; readonly text: string; readonly annotations?: MCPAnnotations }
-  | {
+  | ({ readonly type: "text"; readonly text: string } & MCPBlockExtras)
+  | ({
       readonly type: "image"
       readonly data: string
       readonly mimeType: string
-      readonly annotations?: MCPAnnotations
-    }
-  | {
+    } & MCPBlockExtras)
+  | ({
       readonly type: "audio"
       readonly data: string
       readonly mimeType: string
-      readonly annotations?: MCPAnnotations
-    }
-  | {
-      readonly type: "resource"
-      readonly resource: MCPResourceContent
-      readonly annotations?: MCPAnnotations
-    }
-  | {
+    } & MCPBlockExtras)
+  | ({ readonly type: "resource"; readonly resource: MCPResourceContent } & MCPBlockExtras)
+  | ({
       readonly type: "resource_link"
       readonly uri: string
       readonly name: string
+      readonly title?: string
       readonly description?: string
       readonly mimeType?: string
-    }
+      readonly size?: number
+      readonly icons?: readonly MCPIcon[]
+    } & MCPBlockExtras)
 
 /** Wraps a result of this process. */
 export function localEnvelope<TData>(data: TData, operationId: string): ResponseEnvelope<TData> {

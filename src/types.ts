@@ -87,6 +87,51 @@ export interface ProgressUpdate {
   readonly message?: string | undefined
 }
 
+/** A question for whoever is calling: data, a visit to a page, or what an agent's host can give. */
+export type InputRequest =
+  | FormInputRequest
+  | UrlInputRequest
+  | SamplingInputRequest
+  | RootsInputRequest
+
+interface KeyedInputRequest {
+  /** Names the question among several of one call; by default they are counted. */
+  readonly key?: string | undefined
+}
+
+/** Asks for data, usually with a form. */
+export interface FormInputRequest extends KeyedInputRequest {
+  readonly type?: "form" | undefined
+  readonly message: string
+  /** An object with plain properties: that is what forms can show. */
+  readonly schema: TSchema | Readonly<Record<string, unknown>>
+}
+
+/** Asks to do something on a web page, such as paying or signing in. */
+export interface UrlInputRequest extends KeyedInputRequest {
+  readonly type: "url"
+  readonly message: string
+  readonly url: string
+}
+
+/** Asks the caller's language model; `params` as in MCP's `sampling/createMessage`. */
+export interface SamplingInputRequest extends KeyedInputRequest {
+  readonly type: "sampling"
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** Asks which folders the caller works in. */
+export interface RootsInputRequest extends KeyedInputRequest {
+  readonly type: "roots"
+}
+
+/** The answer to a question. Nothing about its content has been checked. */
+export interface InputResponse {
+  readonly action: "accept" | "decline" | "cancel"
+  /** The data of a form, the message of a model, the list of roots. */
+  readonly content?: unknown
+}
+
 /**
  * What a handler is given beside its input. The registry makes it; nothing in it can be assigned.
  *
@@ -108,6 +153,13 @@ export interface OperationContext<TOperations = RegisteredOperations> {
   /** Reads another operation's stream as a child of this call. */
   readonly subscribe: OperationStream<TOperations>
   readonly progress: (value: ProgressUpdate) => void
+  /**
+   * Asks whoever is calling. Rejects with `UNAVAILABLE` where nobody can be asked.
+   *
+   * Ask before you change anything: a caller that is reached by single requests, such as an MCP
+   * client, answers by calling again, and the handler runs from its start.
+   */
+  readonly requestInput: (request: InputRequest) => Promise<InputResponse>
 }
 
 /** What a caller may say about a call. A handler passes its own context to make a nested call. */
@@ -124,6 +176,8 @@ export interface CallOptions {
   readonly log?: Logger | undefined
   /** Receives what the handler reports with `context.progress`. */
   readonly progress?: ((value: ProgressUpdate) => void) | undefined
+  /** Answers what handlers ask with `context.requestInput`, nested calls included. */
+  readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
 }
 
 /** Runs a query or mutation. Returns a plain value, or an envelope when it knows its source. */

@@ -8,7 +8,13 @@ import {
   localEnvelope,
   silentLogger,
 } from "../src/index.ts"
-import type { Clock, OperationContext, ProgressUpdate, CallError } from "../src/index.ts"
+import type {
+  CallError,
+  Clock,
+  InputRequest,
+  OperationContext,
+  ProgressUpdate,
+} from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
 
 afterEach(() => {
@@ -659,6 +665,44 @@ describe("the context", () => {
       { progress: 1, total: 3 },
       { progress: 2, total: 3, message: "two" },
     ])
+  })
+
+  test("a question reaches whoever called, from nested calls too, and its answer comes back", async () => {
+    const asked: InputRequest[] = []
+    const registry = quietRegistry([
+      inspect(async (context) => (await context.call("a.c")).data),
+      defineOperation({
+        ...inspect(
+          async ({ requestInput }) => await requestInput({ message: "Sure?", schema: {} }),
+        ),
+        name: "c",
+      }),
+    ])
+    const { data } = await registry.execute(
+      "a.b",
+      {},
+      {
+        requestInput: (request) => {
+          asked.push(request)
+          return Promise.resolve({ action: "accept", content: { sure: true } })
+        },
+      },
+    )
+    expect(data).toEqual({ action: "accept", content: { sure: true } })
+    expect(asked).toEqual([{ message: "Sure?", schema: {} }])
+  })
+
+  test("a question to a caller who cannot be asked fails at once, and says what would help", async () => {
+    const registry = quietRegistry([
+      inspect((context) => context.requestInput({ message: "Sure?", schema: {} })),
+    ])
+    const error = await rejection(registry.execute("a.b"))
+    expect(error).toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: false,
+      details: { reason: "INPUT_UNAVAILABLE" },
+    })
+    expect(error.message).toContain("requestInput")
   })
 
   test("progress with nonsense is the handler's mistake; a throwing listener is nobody's", async () => {

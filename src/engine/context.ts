@@ -1,4 +1,5 @@
 import { createEnv } from "./env-proxy.ts"
+import { CallError } from "../errors.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import type { NestedCallOptions } from "../infer.ts"
 import type { Logger } from "../logger.ts"
@@ -81,6 +82,15 @@ export class CallContext implements OperationContext {
     return (value) => this.#report(value)
   }
 
+  get requestInput(): OperationContext["requestInput"] {
+    const { options, root } = this.#invocation
+    const ask = options?.requestInput ?? root.options?.requestInput
+    return async (request) => {
+      if (ask === undefined) throw noOneToAsk(this.#invocation.record.id)
+      return await ask(request)
+    }
+  }
+
   #report(value: ProgressUpdate): void {
     if (typeof value !== "object" || value === null || !Number.isFinite(value.progress)) {
       throw new TypeError(
@@ -95,6 +105,14 @@ export class CallContext implements OperationContext {
       kernel.logger.error("A progress listener threw", { operationId: record.id, error })
     }
   }
+}
+
+function noOneToAsk(operationId: string): CallError {
+  return new CallError(
+    "UNAVAILABLE",
+    `"${operationId}" has a question for its caller, and this caller cannot be asked. Call it with requestInput in the options, or from a client that can answer.`,
+    { operationId, retryable: false, details: { reason: "INPUT_UNAVAILABLE" } },
+  )
 }
 
 function frozenIdentity(identity: Identity | undefined): Identity | undefined {

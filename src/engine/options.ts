@@ -11,7 +11,16 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     return { path: "", message: `must be an object, got ${typeName(options)}` }
   }
-  const { deadline, timeout, signal, requestId, parentRequestId, metadata, progress } = options
+  const {
+    deadline,
+    timeout,
+    signal,
+    requestId,
+    parentRequestId,
+    metadata,
+    progress,
+    requestInput,
+  } = options
   if (deadline !== undefined && (typeof deadline !== "number" || Number.isNaN(deadline))) {
     return wrong("/deadline", "a number of milliseconds since 1970", deadline)
   }
@@ -36,6 +45,9 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
   if (progress !== undefined && typeof progress !== "function") {
     return wrong("/progress", "a function", progress)
   }
+  if (requestInput !== undefined && typeof requestInput !== "function") {
+    return wrong("/requestInput", "a function", requestInput)
+  }
   return undefined
 }
 
@@ -52,7 +64,7 @@ export function rootOptions(
   options: CallOptions | undefined,
 ): CallOptions | undefined {
   if (typeof context !== "object" || context === null) return options ?? context
-  const { identity, deadline, timeout, signal, metadata, log, requestId } = context
+  const { identity, deadline, timeout, signal, metadata, log, requestId, requestInput } = context
   return {
     identity,
     parentRequestId: requestId,
@@ -62,6 +74,7 @@ export function rootOptions(
     metadata: options?.metadata ?? metadata,
     log,
     progress: options?.progress,
+    requestInput: options?.requestInput ?? requestInput,
   }
 }
 
