@@ -1,0 +1,127 @@
+// `${VAR}` and its kin in a config. What they stand for is put in once, and never read again.
+
+/** Something that a config asks its user for, as VS Code's `inputs` say it. */
+export interface MCPInputVariable {
+  readonly id: string
+  readonly type: string | undefined
+  readonly description: string | undefined
+  readonly default: string | undefined
+  readonly options: readonly string[] | undefined
+  /** It must not be shown while it is typed, nor kept where others read. */
+  readonly isPassword: boolean
+}
+
+/** What variables stand for. */
+export interface VariableSource {
+  readonly env: (name: string) => string | undefined
+  readonly workspaceFolder: () => string | undefined
+  readonly userHome: () => string | undefined
+  readonly pathSeparator: () => string
+  readonly input: (id: string) => Promise<string | undefined>
+}
+
+/** Why a text cannot be filled in; names a variable and never shows a value. */
+export class VariableFault extends Error {}
+
+const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/
+const KIND = /^([A-Za-z]+):(.*)$/s
+const MAX_NESTING = 8
+
+/**
+ * Fills in `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${input:id}`, `${workspaceFolder}`,
+ * `${userHome}` and opencode's `{env:VAR}`. A bare `$VAR` is text, and so is what has no such form.
+ *
+ * Throws `VariableFault` for a variable that is not set and has no default.
+ */
+export async function fillVariables(
+  text: string,
+  source: VariableSource,
+  nesting: number = 0,
+): Promise<string> {
+  let out = ""
+  let at = 0
+  const last = text.lastIndexOf("}")
+  while (at < text.length) {
+    // Nothing past the last brace can be an expression.
+    if (at > last) return out + text.slice(at)
+    const isDollar = text.startsWith("${", at)
+    if (!isDollar && !text.startsWith("{env:", at)) {
+      out += text.charAt(at)
+      at++
+      continue
+    }
+    const start = at + (isDollar ? 2 : 1)
+    const end = closingBrace(text, start)
+    const inner = end === -1 ? undefined : text.slice(start, end)
+    const value = inner === undefined ? undefined : await valueOf(inner, source, nesting)
+    // Not a form of ours: it stays as it is written.
+    out += value ?? text.charAt(at)
+    at = value === undefined ? at + 1 : end + 1
+  }
+  return out
+}
+
+/** What stands for an expression; `undefined` when it is none. */
+async function valueOf(
+  inner: string,
+  source: VariableSource,
+  nesting: number,
+): Promise<string | undefined> {
+  switch (inner) {
+    case "workspaceFolder":
+    case "workspaceRoot":
+      return needed(source.workspaceFolder(), inner, "Pass workspaceFolder.")
+    case "workspaceFolderBasename":
+      return needed(source.workspaceFolder(), inner, "Pass workspaceFolder.")
+        .split(/[\\/]/)
+        .findLast((part) => part !== "")
+    case "userHome":
+      return needed(source.userHome(), inner, "Pass userHome.")
+    case "pathSeparator":
+    case "/":
+      return source.pathSeparator()
+  }
+  const colon = inner.indexOf(":-")
+  const name = colon === -1 ? inner : inner.slice(0, colon)
+  const plain = name.startsWith("env:") ? name.slice(4) : name
+  if (NAME.test(plain)) {
+    const value = source.env(plain)
+    if (value !== undefined && (value !== "" || colon === -1)) return value
+    if (colon !== -1) return await defaultOf(inner.slice(colon + 2), source, nesting)
+    return needed(undefined, plain, `Set it, or give a default: \${${plain}:-…}.`)
+  }
+  const [, kind, rest = ""] = KIND.exec(inner) ?? []
+  if (kind === undefined) return undefined
+  if (kind !== "input") {
+    throw new VariableFault(
+      `uses \${${kind}:…}, which is not known here. Use \${env:NAME} or \${input:id}.`,
+    )
+  }
+  return needed(
+    await source.input(rest),
+    inner,
+    `Pass inputs, a function that answers for the id "${rest}".`,
+  )
+}
+
+async function defaultOf(text: string, source: VariableSource, nesting: number): Promise<string> {
+  if (nesting >= MAX_NESTING) throw new VariableFault("has defaults nested too deeply.")
+  return await fillVariables(text, source, nesting + 1)
+}
+
+function needed(value: string | undefined, name: string, cure: string): string {
+  if (value !== undefined) return value
+  throw new VariableFault(`needs "${name}", which is not set. ${cure}`)
+}
+
+/** The brace that ends an expression, past those of expressions inside it. */
+function closingBrace(text: string, start: number): number {
+  let depth = 0
+  for (let at = start; at < text.length; at++) {
+    if (text.startsWith("${", at)) depth++
+    if (text.charAt(at) !== "}") continue
+    if (depth === 0) return at
+    depth--
+  }
+  return -1
+}

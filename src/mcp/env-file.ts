@@ -1,0 +1,26 @@
+/** The variables of a `.env` file: `NAME=value` by line, quotes and comments as usual, nothing filled in. */
+export function parseEnvFile(text: string): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const line of text.replace(/^\uFEFF/, "").split(/\r?\n/)) {
+    const trimmed = line.trim()
+    const equals = trimmed.indexOf("=")
+    if (equals <= 0 || trimmed.startsWith("#")) continue
+    const name = trimmed
+      .slice(0, equals)
+      .replace(/^export\s+/, "")
+      .trim()
+    if (/^[A-Za-z_][\w.-]*$/.test(name)) found.set(name, valueOf(trimmed.slice(equals + 1).trim()))
+  }
+  return found
+}
+
+function valueOf(text: string): string {
+  const quote = text.charAt(0)
+  const end = quote === '"' || quote === "'" ? text.indexOf(quote, 1) : -1
+  if (end !== -1) {
+    const inner = text.slice(1, end)
+    return quote === '"' ? inner.replaceAll("\\n", "\n") : inner
+  }
+  const comment = text.search(/\s#/)
+  return comment === -1 ? text : text.slice(0, comment).trimEnd()
+}
