@@ -1,0 +1,152 @@
+import { isWindows, signalGroup } from "./group.ts"
+import type { ChildLike, NodeLike } from "./node.ts"
+
+/** A place for one child under the eyes of the reaper. */
+export interface ReaperLease {
+  /** From now on the group dies with the host. */
+  track(pid: number): void
+  /** The group is gone, or there never was one. Twice is fine. */
+  release(): void
+}
+
+/** Sees to it that children die with their host, however that one dies. */
+export interface Reaper {
+  /** Taken before a child is started, so that it is watched from its first moment on. */
+  lease(): ReaperLease
+}
+
+/**
+ * Waits for the end of its input, which comes when the host is gone, then ends what it was told of.
+ *
+ * Children see the end of their own input at the same time and get a moment to leave by themselves.
+ * Signals that a terminal or a supervisor sends to everyone are not for the one that cleans up.
+ */
+const WATCHDOG = `
+trap '' HUP INT QUIT TERM
+all=
+while read -r what group; do
+  rest=
+  for one in $all; do [ "$one" = "$group" ] || rest="$rest $one"; done
+  all=$rest
+  [ "$what" = - ] || all="$all $group"
+done
+tick=0.1 grace=5 patience=8
+sleep 0.01 2>/dev/null || tick=1 grace=1 patience=1
+wait_for_end() {
+  left=$1
+  while :; do
+    rest=
+    for one in $all; do kill -0 "-$one" 2>/dev/null && rest="$rest $one"; done
+    all=$rest
+    [ -n "$all" ] || exit 0
+    [ "$left" -gt 0 ] || return 0
+    left=$((left - 1))
+    sleep "$tick"
+  done
+}
+wait_for_end "$grace"
+for one in $all; do kill -TERM "-$one" 2>/dev/null; done
+wait_for_end "$patience"
+for one in $all; do kill -KILL "-$one" 2>/dev/null; done
+`
+
+/** What it is called in a list of processes. */
+const NAME = "mcp-child-watchdog"
+
+const MAX_RESTARTS = 3
+
+/** A reaper of its own; the one of this process is `sharedReaper`. */
+export function createReaper(node: NodeLike): Reaper {
+  const groups = new Set<number>()
+  let leases = 0
+  let restarts = 0
+  let watchdog: ChildLike | undefined
+
+  // No handler of signals: it would change how the host reacts to them.
+  const atExit = (): void => {
+    const signal = watchdog === undefined ? "SIGKILL" : "SIGTERM"
+    for (const pid of groups) signalGroup(node, pid, signal)
+  }
+
+  const begin = (): void => {
+    if (isWindows(node) || watchdog !== undefined) return
+    const started = startWatchdog(node, () => {
+      if (watchdog !== started) return
+      watchdog = undefined
+      // Somebody ended it. One that cannot run at all is not tried again and again.
+      if (restarts++ < MAX_RESTARTS) begin()
+    })
+    watchdog = started
+    if (started === undefined) return
+    for (const pid of groups) tell(started, "+", pid)
+  }
+
+  const end = (): void => {
+    const ended = watchdog
+    watchdog = undefined
+    restarts = 0
+    ended?.stdin?.end()
+  }
+
+  return {
+    lease() {
+      if (leases++ === 0) node.host.on("exit", atExit)
+      begin()
+      let isReleased = false
+      let held: number | undefined
+      return {
+        track(pid) {
+          held = pid
+          groups.add(pid)
+          if (watchdog !== undefined) tell(watchdog, "+", pid)
+        },
+        release() {
+          if (isReleased) return
+          isReleased = true
+          if (held !== undefined) {
+            groups.delete(held)
+            if (watchdog !== undefined) tell(watchdog, "-", held)
+          }
+          if (--leases > 0) return
+          node.host.off("exit", atExit)
+          end()
+        },
+      }
+    },
+  }
+}
+
+let shared: Reaper | undefined
+
+/** The one reaper of this process. */
+export function sharedReaper(node: NodeLike): Reaper {
+  shared ??= createReaper(node)
+  return shared
+}
+
+/** Starts the watchdog; without a shell there is none, and only an orderly exit is covered. */
+function startWatchdog(node: NodeLike, onEnd: () => void): ChildLike | undefined {
+  try {
+    const watchdog = node.spawn("/bin/sh", ["-c", WATCHDOG, NAME], {
+      env: { PATH: `/usr/bin:/bin:${node.host.env["PATH"] ?? ""}` },
+      cwd: "/",
+      stdio: ["pipe", "ignore", "ignore"],
+      shell: false,
+      detached: true,
+      windowsHide: true,
+    })
+    watchdog.on("error", onEnd)
+    watchdog.on("exit", onEnd)
+    // A watchdog that was ended from outside is noticed by its exit.
+    watchdog.stdin?.on("error", () => {})
+    watchdog.unref()
+    watchdog.stdin?.unref?.()
+    return watchdog
+  } catch {
+    return undefined
+  }
+}
+
+function tell(watchdog: ChildLike, what: "+" | "-", pid: number): void {
+  watchdog.stdin?.write(`${what} ${pid}\n`)
+}
