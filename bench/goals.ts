@@ -3,6 +3,7 @@ import type { Measurement } from "./measure.ts"
 import type { Flatness } from "./memory.ts"
 import type { DocumentName } from "./documents.ts"
 import type { OpenAPIResults } from "./openapi.ts"
+import { FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
 import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { nameOf } from "./scaling.ts"
 
@@ -27,6 +28,12 @@ export interface ProtocolResults {
   readonly flatness: readonly Flatness[]
 }
 
+/** What was measured of MCP tools. */
+export interface MCPResults {
+  readonly served: readonly Measurement[]
+  readonly imported: readonly Measurement[]
+}
+
 /** One goal, and whether this run met it. */
 export interface Goal {
   readonly goal: string
@@ -43,6 +50,9 @@ const MAX_PROTOCOL_RATIO = 3
 const MAX_IN_FLIGHT_GROWTH = 2
 const MAX_STREAM_BYTES = 1_000_000
 
+const MAX_TOOLS_GROWTH = 1.2
+const MAX_IMPORTED_RATIO = 1.15
+
 const MAX_LIST_RATIO = 1.3
 const MAX_HEAP_SHARE = 0.4
 /** Times `JSON.parse`; the last two refer to far more schemas than they have text for. */
@@ -54,6 +64,24 @@ const MAX_SCHEMAS_RATIO: Readonly<Record<DocumentName, number>> = {
 }
 
 const OURS = ["execute", "execute, identity and scopes"]
+
+/** Holds calls of MCP tools against what the library promises. */
+export function mcpGoals({ served, imported }: MCPResults): Goal[] {
+  const growth = find(served, MANY_TOOLS).ratio.median
+  const ratio = find(imported, OUR_CALL).ratio.median
+  return [
+    {
+      goal: `${MANY_TOOLS}: at most ${MAX_TOOLS_GROWTH} times ${FEW_TOOLS}`,
+      measured: growth.toFixed(2),
+      isMet: growth <= MAX_TOOLS_GROWTH,
+    },
+    {
+      goal: `${OUR_CALL}: at most ${MAX_IMPORTED_RATIO} times ${SDK_CALL}`,
+      measured: ratio.toFixed(2),
+      isMet: ratio <= MAX_IMPORTED_RATIO,
+    },
+  ]
+}
 
 /** Holds calls within the registry against what the library promises. */
 export function coreGoals({ small, large, scaling, made }: CoreResults): Goal[] {

@@ -3,8 +3,10 @@ import { resolve } from "node:path"
 import type * as call from "../src/call.ts"
 import type * as client from "../src/client.ts"
 import type * as define from "../src/define.ts"
+import type * as mcp from "../src/from_mcp.ts"
 import type * as openapi from "../src/from_openapi.ts"
 import type * as registry from "../src/registry.ts"
+import type * as served from "../src/to_mcp.ts"
 import type * as validation from "../src/validation.ts"
 import type * as websocket from "../src/websocket.ts"
 
@@ -19,6 +21,12 @@ export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistr
 export type ImportLibrary = Pick<typeof openapi, "FromOpenAPI"> &
   Pick<typeof registry, "createRegistry"> &
   Pick<typeof validation, "collectErrors">
+
+/** What it uses to call and to serve MCP tools. */
+export type MCPLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof mcp, "createMCPClient"> &
+  Pick<typeof served, "toMCP">
 
 const here = import.meta.dirname
 
@@ -48,6 +56,11 @@ export async function loadBuilt(): Promise<Library> {
 /** Loads what was built before, and of it what imports documents. */
 export async function loadBuiltImporter(): Promise<ImportLibrary> {
   return (await load("from_openapi.js", "registry.js", "validation.js")) as ImportLibrary
+}
+
+/** Loads what was built before, and of it what speaks MCP. */
+export async function loadBuiltMCP(): Promise<MCPLibrary> {
+  return (await load("registry.js", "define.js", "from_mcp.js", "to_mcp.js")) as MCPLibrary
 }
 
 // Modules and not the barrel: what else the package exports would only fill the heap.

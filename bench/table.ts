@@ -1,4 +1,4 @@
-import type { CoreResults, Goal, ProtocolResults } from "./goals.ts"
+import type { CoreResults, Goal, MCPResults, ProtocolResults } from "./goals.ts"
 import type { Measurement } from "./measure.ts"
 import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
 
@@ -19,6 +19,17 @@ export function protocolTables(results: ProtocolResults): string[] {
     section("Calls at the same time, per call; times 100, or the row named", results.inFlight),
     section("Calls over WebSocket, 64 in flight; times the floor", results.socketCalls, true),
     section("Stream items over WebSocket; times the floor", results.socketStreams, true),
+  ]
+}
+
+/** MCP tools, as plain text. */
+export function mcpTables({ served, imported }: MCPResults): string[] {
+  return [
+    section(
+      "MCP tools that are served, a request in and a response out; times 5 operations",
+      served,
+    ),
+    section("MCP tools that are imported, over a pipe; times the SDK", imported),
   ]
 }
 

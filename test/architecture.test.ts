@@ -111,6 +111,7 @@ const TABLE: Record<Layer, Row> = {
       "src/paginate.ts",
       "src/paginate/",
       "src/from_mcp.ts",
+      "src/mcp-client/",
       "src/scanner.ts",
       "src/scan/",
     ],
@@ -119,7 +120,7 @@ const TABLE: Record<Layer, Row> = {
     peers: true,
   },
   serving: {
-    files: ["src/serve/", "src/websocket.ts"],
+    files: ["src/serve/", "src/websocket.ts", "src/to_mcp.ts"],
     uses: [...VOCABULARY, "engine", "mapping", "transports"],
     peers: true,
   },

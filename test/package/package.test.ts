@@ -9,7 +9,15 @@ import { findGlobals } from "../support/source-scan.ts"
 import { BUILD_TIMEOUT, buildPackage, run, type BuiltPackage } from "./build.ts"
 
 /** Entries that run on any platform. */
-const NEUTRAL = [".", "./from-openapi", "./from-standard-schema", "./websocket", "./worker"]
+const NEUTRAL = [
+  ".",
+  "./from-mcp",
+  "./from-openapi",
+  "./from-standard-schema",
+  "./to-mcp",
+  "./websocket",
+  "./worker",
+]
 
 interface LockedPackage {
   readonly optionalDependencies?: Readonly<Record<string, string>>

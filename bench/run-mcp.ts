@@ -1,0 +1,21 @@
+import type { MCPResults } from "./goals.ts"
+import type { MCPLibrary } from "./library.ts"
+import { mcp } from "./mcp.ts"
+import { measure } from "./measure.ts"
+import type { Effort } from "./measure.ts"
+
+/** Measures calls of MCP tools, served and imported. */
+export async function measureMCP(
+  library: MCPLibrary,
+  effort: Effort,
+  say: (text: string) => void,
+): Promise<MCPResults> {
+  say("Measuring MCP tools")
+  const rows = await mcp(library)
+  // A call takes long next to what the other rows measure: batches have to be longer too.
+  const longer = { ...effort, batch: effort.batch * 4 }
+  const served = await measure(rows.served, longer)
+  const imported = await measure(rows.imported, longer)
+  await rows.close()
+  return { served, imported }
+}

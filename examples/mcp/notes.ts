@@ -1,0 +1,72 @@
+// #region serve
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { toMCP } from "@alkdev/operations/to-mcp"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Type } from "typebox"
+
+const notes: string[] = ["Water the plants"]
+
+const add = defineOperation({
+  namespace: "note",
+  name: "add",
+  type: "mutation",
+  description: "Writes a note down",
+  inputSchema: Type.Object({ text: Type.String({ minLength: 1 }) }),
+  outputSchema: Type.Object({ count: Type.Integer() }),
+  accessControl: { requiredScopes: [] },
+  handler: ({ text }) => ({ count: notes.push(text) }),
+})
+
+const find = defineOperation({
+  namespace: "note",
+  name: "find",
+  type: "query",
+  description: "Finds notes that contain a word",
+  inputSchema: Type.Object({ word: Type.String() }),
+  outputSchema: Type.Array(Type.String()),
+  accessControl: { requiredScopes: [] },
+  handler: ({ word }) => notes.filter((note) => note.includes(word)),
+})
+// #endregion
+
+// #region ask
+const clear = defineOperation({
+  namespace: "note",
+  name: "clear",
+  type: "mutation",
+  description: "Throws all notes away, if the user agrees",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.Object({ removed: Type.Integer() }),
+  accessControl: { requiredScopes: [] },
+  handler: async (_, { requestInput }) => {
+    const { action } = await requestInput({
+      message: `Throw away ${notes.length} notes?`,
+      schema: { type: "object", properties: {} },
+    })
+    return { removed: action === "accept" ? notes.splice(0).length : 0 }
+  },
+})
+// #endregion
+
+// #region stream
+const read = defineOperation({
+  namespace: "note",
+  name: "read",
+  type: "subscription",
+  description: "Reads the notes aloud, one after the other",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.String(),
+  accessControl: { requiredScopes: [] },
+  async *handler(_, { signal }) {
+    for (;;) {
+      yield* notes
+      await sleep(10, undefined, { signal })
+    }
+  },
+})
+// #endregion
+
+// #region start
+const registry = createRegistry([add, find, clear, read])
+await toMCP(registry, { name: "notes" }).stdio()
+// #endregion
