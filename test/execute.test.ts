@@ -667,6 +667,18 @@ describe("the context", () => {
     ])
   })
 
+  test("a signal that fires before the handler first waits ends the call as any other", async () => {
+    const controller = new AbortController()
+    const registry = quietRegistry([
+      inspect(async ({ signal }) => {
+        controller.abort()
+        await new Promise((resolve) => signal.addEventListener("abort", resolve))
+      }),
+    ])
+    const call = registry.execute("a.b", {}, { signal: controller.signal, timeout: 5000 })
+    expect(await rejection(call)).toMatchObject({ code: "ABORTED" })
+  })
+
   test("a question reaches whoever called, from nested calls too, and its answer comes back", async () => {
     const asked: InputRequest[] = []
     const registry = quietRegistry([

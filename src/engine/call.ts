@@ -188,6 +188,8 @@ export class Call implements DeadlineEntry {
     // A token belongs to this call alone and goes with it.
     if (!(options.signal instanceof CancelToken)) this.more().listening = options.signal
     heedSignal(options.signal, this)
+    // It may have fired while the handler ran up to where it waits; who is told is not told at once.
+    if (options.signal.aborted) queueMicrotask(() => this.handleEvent())
   }
 
   unwatch(): void {
