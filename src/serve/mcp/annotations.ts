@@ -1,0 +1,34 @@
+import type { MCPOrigin, MCPToolAnnotations } from "../../mcp/model.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { OperationSpec } from "../../types.ts"
+
+/** Where an imported operation comes from; `undefined` for any other. */
+export function originOf(spec: OperationSpec): MCPOrigin | undefined {
+  const origin = spec._meta?.["mcp"]
+  return isPlainRecord(origin) && typeof origin["server"] === "string"
+    ? (origin as unknown as MCPOrigin)
+    : undefined
+}
+
+/**
+ * What a tool says it does. The definition's own words win; otherwise a query only reads, and a
+ * mutation may destroy.
+ */
+export function annotationsOf(spec: OperationSpec): MCPToolAnnotations {
+  const { readOnly, destructive, idempotent, openWorld } = spec.annotations ?? {}
+  const readOnlyHint = readOnly ?? spec.type !== "mutation"
+  return {
+    readOnlyHint,
+    ...(destructive === undefined
+      ? !readOnlyHint && { destructiveHint: true }
+      : { destructiveHint: destructive }),
+    ...(idempotent !== undefined && { idempotentHint: idempotent }),
+    openWorldHint: openWorld ?? isRemote(spec),
+  }
+}
+
+/** Its results come from outside this process. */
+function isRemote(spec: OperationSpec): boolean {
+  const { _meta } = spec
+  return _meta !== undefined && (_meta["mcp"] !== undefined || _meta["openapi"] !== undefined)
+}

@@ -1,0 +1,171 @@
+import { setRef } from "../../internal/defer.ts"
+import type { Logger } from "../../logger.ts"
+import type { Identity } from "../../types.ts"
+import type { Authenticate } from "../gate.ts"
+import { readBearerToken } from "../upgrade.ts"
+import type { UpgradeRequestLike } from "../upgrade.ts"
+import { NOT_SERVED, refuse } from "./answers.ts"
+import { isRecord } from "./records.ts"
+import type { Caller } from "./server.ts"
+
+/** Where clients get tokens for this server: RFC 9728. */
+export interface ResourceMetadata {
+  /** The address of this server, as clients know it. */
+  readonly resource: string
+  readonly authorization_servers: readonly string[]
+  readonly scopes_supported?: readonly string[]
+  readonly bearer_methods_supported?: readonly string[]
+  readonly resource_name?: string
+  readonly resource_documentation?: string
+  readonly [key: string]: unknown
+}
+
+/** Who may use a server. */
+export interface AuthOptions {
+  /** Without it, everyone who gets through is nobody in particular. */
+  readonly authenticate?: Authenticate | undefined
+  /** Milliseconds that `authenticate` may take: 10,000. */
+  readonly authenticateTimeout?: number | undefined
+  /** Scopes without which nothing is answered at all. */
+  readonly requiredScopes?: readonly string[] | undefined
+  /** Served under `/.well-known/oauth-protected-resource`, and named to clients without a token. */
+  readonly resourceMetadata?: ResourceMetadata | undefined
+}
+
+/** What another part of the application has found out about a caller. */
+export interface GivenCaller {
+  readonly identity?: Identity | undefined
+  /** As OAuth middlewares leave it; the token in it goes no further. */
+  readonly authInfo?: AuthInfoLike | undefined
+}
+
+export interface AuthInfoLike {
+  readonly clientId: string
+  readonly scopes: readonly string[]
+  readonly extra?: Readonly<Record<string, unknown>> | undefined
+}
+
+const WELL_KNOWN = "/.well-known/oauth-protected-resource"
+
+/** Finds out who calls, or says what is missing. */
+export class Doorkeeper {
+  readonly #options: AuthOptions
+  readonly #logger: Logger
+  readonly #metadata: { readonly path: string; readonly url: string } | undefined
+
+  constructor(options: AuthOptions, logger: Logger) {
+    this.#options = options
+    this.#logger = logger
+    this.#metadata = placeOf(options.resourceMetadata)
+  }
+
+  /** Whether a request is from someone whose name was checked, here or before. */
+  checks(given: GivenCaller | undefined): boolean {
+    return this.#options.authenticate !== undefined || identityGiven(given) !== undefined
+  }
+
+  /** The answer to a request for the metadata; `undefined` for any other. Open to everyone. */
+  metadata(method: string, path: string): Response | undefined {
+    if (this.#metadata === undefined) return undefined
+    if (path !== WELL_KNOWN && path !== this.#metadata.path) return undefined
+    const headers = { "Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=3600" }
+    if (method === "GET") return Response.json(this.#options.resourceMetadata, { headers })
+    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: "GET" } })
+  }
+
+  async admit(
+    request: UpgradeRequestLike,
+    given: GivenCaller | undefined,
+  ): Promise<Caller | Response> {
+    const { authenticate, requiredScopes = [] } = this.#options
+    let identity: Identity | null | undefined = identityGiven(given)
+    if (identity === undefined && authenticate !== undefined) {
+      identity = await this.#find(authenticate, request)
+      if (identity === undefined) return this.#unauthorized(request)
+    }
+    const missing = requiredScopes.filter((scope) => !(identity?.scopes.includes(scope) ?? false))
+    if (missing.length > 0) return this.#forbidden()
+    return { identity: identity ?? undefined }
+  }
+
+  async #find(
+    authenticate: Authenticate,
+    request: UpgradeRequestLike,
+  ): Promise<Identity | null | undefined> {
+    const { authenticateTimeout = 10_000 } = this.#options
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<never>((_, reject) => {
+      const message = `authenticate took more than ${authenticateTimeout} ms`
+      timer = setTimeout(() => reject(new Error(message)), authenticateTimeout)
+      setRef(timer, false)
+    })
+    try {
+      const identity: unknown = await Promise.race([authenticate(request), late])
+      if (identity === null || identity === undefined || isIdentity(identity)) return identity
+      this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      this.#logger.info("An MCP request was refused", { status: 401, reason })
+    } finally {
+      clearTimeout(timer)
+    }
+    return undefined
+  }
+
+  #unauthorized(request: UpgradeRequestLike): Response {
+    const hasToken = readBearerToken(request) !== undefined
+    const challenge = this.#challenge(hasToken ? { error: "invalid_token" } : {})
+    const message = hasToken
+      ? "Unauthorized: the token is not accepted. Get a new one."
+      : "Unauthorized: send a token in the Authorization header."
+    return refuse(401, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
+  }
+
+  #forbidden(): Response {
+    const challenge = this.#challenge({ error: "insufficient_scope" })
+    const message = `Forbidden: this needs the scopes ${(this.#options.requiredScopes ?? []).join(" ")}.`
+    return refuse(403, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
+  }
+
+  #challenge(fields: Readonly<Record<string, string>>): string {
+    const { requiredScopes = [] } = this.#options
+    const all = {
+      ...fields,
+      ...(requiredScopes.length === 0 ? {} : { scope: requiredScopes.join(" ") }),
+      ...(this.#metadata === undefined ? {} : { resource_metadata: this.#metadata.url }),
+    }
+    const parts = Object.entries(all).map(([name, value]) => `${name}="${quoted(value)}"`)
+    return parts.length === 0 ? "Bearer" : `Bearer ${parts.join(", ")}`
+  }
+}
+
+/** Where the metadata of a resource is: its path goes behind the well-known one. */
+function placeOf(
+  metadata: ResourceMetadata | undefined,
+): { readonly path: string; readonly url: string } | undefined {
+  if (metadata === undefined) return undefined
+  if (!URL.canParse(metadata.resource)) {
+    throw new TypeError(
+      "toMCP(): resourceMetadata.resource must be the address of this server, such as https://example.com/mcp.",
+    )
+  }
+  const { origin, pathname } = new URL(metadata.resource)
+  const path = `${WELL_KNOWN}${pathname === "/" ? "" : pathname}`
+  return { path, url: `${origin}${path}` }
+}
+
+function identityGiven(given: GivenCaller | undefined): Identity | undefined {
+  if (given?.identity !== undefined) return given.identity
+  const { authInfo } = given ?? {}
+  if (authInfo === undefined) return undefined
+  const subject = authInfo.extra?.["sub"]
+  return { id: typeof subject === "string" ? subject : authInfo.clientId, scopes: authInfo.scopes }
+}
+
+function isIdentity(value: unknown): value is Identity {
+  return isRecord(value) && typeof value["id"] === "string" && Array.isArray(value["scopes"])
+}
+
+function quoted(text: string): string {
+  return text.replace(/[^\x20-\x7e]/g, "").replace(/["\\]/g, "\\$&")
+}

@@ -1,0 +1,65 @@
+// Standard output belongs to the protocol while it is served there.
+
+/** A stream of the process, as much of it as is used. */
+export interface OutputLike {
+  write: (chunk: string | Uint8Array, ...rest: unknown[]) => boolean
+  on(type: string, listener: (value: Error) => void): unknown
+  once(type: string, listener: (value: Error) => void): unknown
+  off(type: string, listener: (value: Error) => void): unknown
+  listeners(type: string): readonly unknown[]
+}
+
+/** Standard output for the protocol, and what gives it back to everyone. */
+export interface ClaimedOutput {
+  readonly output: OutputLike
+  release(): void
+}
+
+type ConsoleConstructor = new (stdout: OutputLike, stderr: OutputLike) => object
+
+/**
+ * Takes standard output: whatever else is written there, with `console` or without, goes to
+ * standard error, where clients expect it.
+ */
+export function claimOutput(stdout: OutputLike, stderr: OutputLike): ClaimedOutput {
+  const original = stdout.write
+  const own: OutputLike = {
+    write: (chunk, ...rest) => original.call(stdout, chunk, ...rest),
+    on: (type, listener) => stdout.on(type, listener),
+    once: (type, listener) => stdout.once(type, listener),
+    off: (type, listener) => stdout.off(type, listener),
+    listeners: (type) => stdout.listeners(type),
+  }
+  const replaced: OutputLike["write"] = (chunk, ...rest) => stderr.write(chunk, ...rest)
+  stdout.write = replaced
+  const restoreConsole = redirectConsole(stderr)
+  return {
+    output: own,
+    release() {
+      restoreConsole()
+      // Someone who has replaced it since has the last word.
+      if (stdout.write === replaced) stdout.write = original
+    },
+  }
+}
+
+// Consoles of test runners and debuggers do not write to the stream, and so are replaced as well.
+function redirectConsole(stderr: OutputLike): () => void {
+  const shared = globalThis.console as unknown as Record<string, unknown>
+  const Console = shared["Console"] as ConsoleConstructor | undefined
+  if (typeof Console !== "function") return () => undefined
+  const quiet = new Console(stderr, stderr) as Record<string, unknown>
+  const before: [name: string, method: unknown, replacement: unknown][] = []
+  for (const name of Object.keys(shared)) {
+    const replacement = quiet[name]
+    if (typeof shared[name] !== "function" || typeof replacement !== "function") continue
+    if (name === "Console") continue
+    before.push([name, shared[name], replacement])
+    shared[name] = replacement
+  }
+  return () => {
+    for (const [name, method, replacement] of before) {
+      if (shared[name] === replacement) shared[name] = method
+    }
+  }
+}

@@ -1,0 +1,101 @@
+import { isCallError } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import { isCapabilityRequired } from "../../mcp/errors.ts"
+import { mapError } from "../../map-error.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { ProtocolFault } from "./model.ts"
+import type { SurfaceResult } from "./model.ts"
+import type { OperationTool } from "./tool.ts"
+
+const MAX_DETAILS = 4096
+const MAX_FAULTS = 32
+
+/** No such tool; the same words for one that this caller may not use. */
+export function unknownTool(name: string): ProtocolFault {
+  return new ProtocolFault(-32602, `Unknown tool: ${name.slice(0, 200)}`)
+}
+
+/**
+ * A failed call as a result that a model can read and mend.
+ *
+ * Throws `ProtocolFault` for what the protocol has codes of its own for. `pointer` is where the
+ * operation's input is among the arguments.
+ */
+export function failureOf(thrown: unknown, tool: OperationTool, pointer: string): SurfaceResult {
+  const error = mapError(thrown)
+  const fault = protocolFault(error, tool)
+  if (fault !== undefined) throw fault
+  return errorText(error, pointer, tool)
+}
+
+/** An error in words; nothing that `CallError.toJSON` would keep back. */
+export function errorText(thrown: unknown, pointer: string, tool?: OperationTool): SurfaceResult {
+  const { code, message, details, retryAfterMs, requestId, retryable, mayHaveExecuted } =
+    mapError(thrown).toJSON()
+  const faults = code === "VALIDATION_ERROR" ? faultLines(details, tool, pointer) : []
+  // The message names the faults, too, with paths that the caller did not write.
+  const lines = [
+    `${code}: ${faults.length > 0 ? message.split(" is invalid: ")[0] + " is invalid:" : message}`,
+  ]
+  lines.push(...faults)
+  if (isDeclared(code, tool) && details !== undefined) lines.push(detailLine(details))
+  if (retryAfterMs !== undefined) {
+    lines.push(`It can be tried again in ${Math.ceil(retryAfterMs / 1000)} s.`)
+  }
+  return {
+    content: [{ type: "text", text: lines.join("\n") }],
+    isError: true,
+    _meta: {
+      "alkdev.operations/error": {
+        code,
+        retryable,
+        mayHaveExecuted,
+        ...(retryAfterMs !== undefined && { retryAfterMs }),
+        ...(requestId !== undefined && { requestId }),
+      },
+    },
+  }
+}
+
+/** A failure that nobody declared: whoever runs the server wants to know of it. */
+export function isUnexpected(error: unknown): boolean {
+  if (!isCallError(error)) return true
+  return error.code === "UNKNOWN_ERROR" || (error.code === "EXECUTION_ERROR" && "cause" in error)
+}
+
+function protocolFault(error: CallError, tool: OperationTool): ProtocolFault | undefined {
+  if (error.cause instanceof ProtocolFault) return error.cause
+  const { details, message } = error.toJSON()
+  if (isCapabilityRequired(error)) {
+    const required = isPlainRecord(details) ? details["requiredCapabilities"] : undefined
+    return new ProtocolFault(-32021, message, { requiredCapabilities: required ?? {} }, 400)
+  }
+  // What the server behind an imported tool answered is handed on as it was.
+  if (tool.raw === undefined || !isPlainRecord(details)) return undefined
+  const { code, message: theirs, data } = details
+  if (typeof code !== "number" || !Number.isInteger(code)) return undefined
+  return new ProtocolFault(code, typeof theirs === "string" ? theirs : message, data)
+}
+
+/** One line for each fault, with the path as the caller wrote the input. */
+function faultLines(details: unknown, tool: OperationTool | undefined, pointer: string): string[] {
+  if (!isPlainRecord(details) || !Array.isArray(details["errors"])) return []
+  const isOwn = details["operationId"] === undefined || details["operationId"] === tool?.id
+  const faults: unknown[] = details["errors"]
+  const lines = faults.slice(0, MAX_FAULTS).flatMap((fault) => {
+    if (!isPlainRecord(fault) || typeof fault["path"] !== "string") return []
+    const path = `${isOwn ? pointer : ""}${fault["path"]}`
+    return [`- ${path === "" ? "(the whole input)" : path}: ${String(fault["message"])}`]
+  })
+  if (faults.length > MAX_FAULTS) lines.push(`- and ${faults.length - MAX_FAULTS} more`)
+  return lines
+}
+
+function isDeclared(code: string, tool: OperationTool | undefined): boolean {
+  return tool?.spec.errorSchemas?.some((declared) => declared.code === code) === true
+}
+
+function detailLine(details: unknown): string {
+  const json = JSON.stringify(details) ?? ""
+  return `Details: ${json.length > MAX_DETAILS ? `${json.slice(0, MAX_DETAILS)}…` : json}`
+}

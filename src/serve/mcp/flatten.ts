@@ -1,0 +1,149 @@
+import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import type { JsonSchema } from "../../schema/json.ts"
+
+/** One object schema in place of several, and what it no longer says. */
+export interface Flattened {
+  readonly schema: JsonSchema
+  readonly note: string | undefined
+}
+
+interface Shape {
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly required: readonly string[]
+  /** The ways in which inputs may come together, in words. */
+  readonly notes: readonly string[]
+}
+
+/** Keywords at the root that say in other ways which properties there are. */
+const FOLDED: ReadonlySet<string> = new Set([
+  "anyOf",
+  "oneOf",
+  "allOf",
+  "not",
+  "if",
+  "then",
+  "else",
+  "dependentSchemas",
+  "dependentRequired",
+  "properties",
+  "required",
+])
+
+const MAX_DEPTH = 16
+const MAX_WAYS = 12
+
+/** The root of a schema as one object that has all properties of all its alternatives. */
+export function flattened(schema: JsonSchema): Flattened {
+  if (!["anyOf", "oneOf", "allOf", "not", "if", "dependentSchemas"].some((one) => one in schema)) {
+    return { schema, note: undefined }
+  }
+  const { properties, required, notes } = shapeOf(schema, 0)
+  const kept = Object.entries(schema).filter(([keyword]) => !FOLDED.has(keyword))
+  const out: Record<string, unknown> = Object.fromEntries(kept)
+  out["type"] = "object"
+  out["properties"] = properties
+  if (required.length > 0) out["required"] = required
+  return { schema: out, note: notes.length > 0 ? notes.join(" ") : undefined }
+}
+
+function shapeOf(schema: unknown, depth: number): Shape {
+  if (!isPlainRecord(schema) || depth > MAX_DEPTH)
+    return { properties: {}, required: [], notes: [] }
+  const properties: Record<string, unknown> = {}
+  if (isPlainRecord(schema["properties"])) addAll(properties, schema["properties"], "both")
+  const required = new Set(strings(schema["required"]))
+  const notes: string[] = []
+  for (const part of listOf(schema["allOf"])) {
+    const shape = shapeOf(part, depth + 1)
+    addAll(properties, shape.properties, "both")
+    for (const key of shape.required) required.add(key)
+    notes.push(...shape.notes)
+  }
+  for (const keyword of ["anyOf", "oneOf"] as const) {
+    const ways = listOf(schema[keyword]).map((part) => shapeOf(part, depth + 1))
+    if (ways.length === 0) continue
+    for (const way of ways) addAll(properties, way.properties, "either")
+    for (const key of commonOf(ways)) required.add(key)
+    notes.push(waysInWords(ways, keyword === "oneOf"))
+  }
+  const dependent = isPlainRecord(schema["dependentSchemas"]) ? schema["dependentSchemas"] : {}
+  // What holds only sometimes is told as what may be given.
+  for (const part of [schema["then"], schema["else"], ...Object.values(dependent)]) {
+    addAll(properties, shapeOf(part, depth + 1).properties, "either")
+  }
+  return { properties, required: [...required], notes }
+}
+
+/** `both`: a value has to fit each schema of its name; `either`: one of them. */
+function addAll(
+  target: Record<string, unknown>,
+  source: Readonly<Record<string, unknown>>,
+  how: "both" | "either",
+): void {
+  for (const [key, schema] of Object.entries(source)) {
+    const known = Object.hasOwn(target, key) ? target[key] : undefined
+    setOwn(target, key, known === undefined ? schema : merged(known, schema, how))
+  }
+}
+
+function merged(known: unknown, other: unknown, how: "both" | "either"): unknown {
+  if (JSON.stringify(known) === JSON.stringify(other)) return known
+  if (isOpen(known)) return how === "both" ? other : known
+  if (isOpen(other)) return how === "both" ? known : other
+  if (how === "both") return { allOf: [known, other] }
+  const values = [valuesOf(known), valuesOf(other)]
+  if (values[0] !== undefined && values[1] !== undefined) {
+    const { const: _, enum: __, ...rest } = known as JsonSchema
+    return { ...rest, enum: [...new Set([...values[0], ...values[1]])] }
+  }
+  const ways =
+    isPlainRecord(known) && Object.keys(known).join() === "anyOf" ? listOf(known["anyOf"]) : [known]
+  return { anyOf: [...ways, other] }
+}
+
+function isOpen(schema: unknown): boolean {
+  return isPlainRecord(schema) && Object.keys(schema).length === 0
+}
+
+function valuesOf(schema: unknown): readonly unknown[] | undefined {
+  if (!isPlainRecord(schema)) return undefined
+  if ("const" in schema) return [schema["const"]]
+  return Array.isArray(schema["enum"]) ? (schema["enum"] as readonly unknown[]) : undefined
+}
+
+function commonOf(ways: readonly Shape[]): readonly string[] {
+  const [first, ...others] = ways
+  return (first?.required ?? []).filter((key) =>
+    others.every(({ required }) => required.includes(key)),
+  )
+}
+
+function waysInWords(ways: readonly Shape[], isExactlyOne: boolean): string {
+  const texts = ways.slice(0, MAX_WAYS).map(({ properties, required }, index) => {
+    const names = new Set([...required, ...Object.keys(properties)])
+    const inputs = [...names].map((name) => inputInWords(name, properties, required))
+    return `(${index + 1}) ${inputs.join(", ") || "nothing more"}`
+  })
+  if (ways.length > MAX_WAYS) texts.push(`and ${ways.length - MAX_WAYS} more`)
+  return `Give ${isExactlyOne ? "exactly one" : "one"} of these sets of inputs: ${texts.join("; ")}.`
+}
+
+function inputInWords(
+  name: string,
+  properties: Readonly<Record<string, unknown>>,
+  required: readonly string[],
+): string {
+  const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
+  const values = valuesOf(schema)
+  const word = required.includes(name) ? name : `${name}?`
+  if (values === undefined || values.length > 4) return word
+  return `${word} = ${values.map((value) => JSON.stringify(value)).join(" | ")}`
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function strings(value: unknown): readonly string[] {
+  return listOf(value).filter((one): one is string => typeof one === "string")
+}

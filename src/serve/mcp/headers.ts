@@ -1,0 +1,104 @@
+import { isRecord } from "./records.ts"
+
+/** A parameter of a tool that clients repeat in a header. */
+interface HeaderDeclaration {
+  readonly path: readonly string[]
+  readonly header: string
+}
+
+/** Headers and body of a request that say different things. */
+export interface HeaderMismatch {
+  readonly header: string
+  readonly reason: string
+}
+
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const TYPES: readonly unknown[] = ["string", "integer", "number", "boolean"]
+const SENTINEL = /^=\?base64\?(.*)\?=$/s
+const CANONICAL_BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const DECIMAL = /^-?\d+(\.\d+)?$/
+const MAX_DEPTH = 32
+
+const declarations = new WeakMap<object, readonly HeaderDeclaration[]>()
+
+/**
+ * Compares the `Mcp-Param-*` headers of a call with its arguments; `undefined` when they agree.
+ *
+ * Proxies route and refuse by these headers: a body that says something else would get past them.
+ */
+export function paramMismatch(
+  inputSchema: unknown,
+  input: unknown,
+  headers: Headers,
+): HeaderMismatch | undefined {
+  if (!isRecord(inputSchema)) return undefined
+  for (const { path, header } of declarationsOf(inputSchema)) {
+    const fault = mismatch(valueAt(input, path), headers.get(header))
+    if (fault !== undefined) return { header, reason: `${path.join(".")}: ${fault}` }
+  }
+  return undefined
+}
+
+function mismatch(value: unknown, header: string | null): string | undefined {
+  const text = textOf(value)
+  if (text === undefined) return undefined
+  if (header === null) return "the body has it and the header is missing"
+  const decoded = decode(header)
+  if (decoded === undefined) return "the header is not valid Base64"
+  const isSame =
+    typeof value === "number" && DECIMAL.test(decoded)
+      ? Number(decoded) === value
+      : decoded === text
+  return isSame ? undefined : "the header and the body have different values"
+}
+
+/** What a header says of a value; `undefined` for what has no header. */
+function textOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value
+  if (typeof value === "boolean") return String(value)
+  if (typeof value !== "number" || !Number.isFinite(value)) return undefined
+  return Number.isInteger(value) && !Number.isSafeInteger(value) ? undefined : String(value)
+}
+
+function decode(header: string): string | undefined {
+  const encoded = SENTINEL.exec(header)?.[1]
+  if (encoded === undefined) return header
+  if (!CANONICAL_BASE64.test(encoded)) return undefined
+  try {
+    const bytes = Uint8Array.from(atob(encoded), (char) => char.charCodeAt(0))
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function declarationsOf(schema: object): readonly HeaderDeclaration[] {
+  let found = declarations.get(schema)
+  if (found === undefined) {
+    found = [...declared(schema, [])]
+    declarations.set(schema, found)
+  }
+  return found
+}
+
+/** Only what is reached through `properties` alone counts; clients drop tools that say it elsewhere. */
+function* declared(schema: unknown, path: readonly string[]): Generator<HeaderDeclaration> {
+  if (!isRecord(schema) || path.length > MAX_DEPTH) return
+  const name = schema["x-mcp-header"]
+  if (typeof name === "string" && TOKEN.test(name) && TYPES.includes(schema["type"])) {
+    yield { path, header: `Mcp-Param-${name}` }
+  }
+  if (!isRecord(schema["properties"])) return
+  for (const [key, property] of Object.entries(schema["properties"])) {
+    yield* declared(property, [...path, key])
+  }
+}
+
+function valueAt(value: unknown, path: readonly string[]): unknown {
+  let found = value
+  for (const key of path) {
+    if (!isRecord(found) || !Object.hasOwn(found, key)) return undefined
+    found = found[key]
+  }
+  return found
+}

@@ -1,0 +1,180 @@
+import type { Logger } from "../../logger.ts"
+import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import { pathOf } from "../upgrade.ts"
+import { NOT_SERVED, refuse } from "./answers.ts"
+import type { Doorkeeper, GivenCaller } from "./auth.ts"
+import type { ChangeNotices } from "./changes.ts"
+import { checkMedia, checkSource } from "./guard.ts"
+import { paramMismatch } from "./headers.ts"
+import { inTime } from "./keep-alive.ts"
+import type { MCPSurface } from "./model.ts"
+import { isRecord } from "./records.ts"
+import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
+import type { Caller, Servers } from "./server.ts"
+import { Sessions } from "./sessions.ts"
+import type { SessionLimits } from "./sessions.ts"
+
+/** A request, wherever it came from. */
+export interface Incoming {
+  readonly method: string
+  readonly url: string
+  readonly headers: Headers
+  /** The same for those who look at requests of Node. */
+  readonly like: UpgradeRequestLike
+  readonly signal: AbortSignal
+  readonly given: GivenCaller | undefined
+  /** A body that was read and parsed before. */
+  readonly parsedBody: unknown
+  /** The body as text; `undefined` when it is longer than this. */
+  readBody(maxBytes: number): Promise<string | undefined>
+}
+
+/** What requests are answered by. */
+export interface HTTPParts {
+  readonly surface: MCPSurface
+  readonly servers: Servers
+  readonly notices: ChangeNotices
+  readonly doorkeeper: Doorkeeper
+  readonly rules: UpgradeRules
+  readonly sessions: SessionLimits | false
+  readonly maxBodyBytes: number
+  readonly keepAliveMs: number
+  readonly logger: Logger
+}
+
+/** Headers that whoever serves a request has seen enough of. */
+const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
+
+const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
+
+/** Answers HTTP requests of both eras. */
+export class HTTPServing {
+  readonly #sdk: ServerSDK
+  readonly #parts: HTTPParts
+  readonly #modern: SDKHttpHandler
+  readonly #sessions: Sessions | undefined
+  readonly #stopNotices: () => void
+
+  constructor(sdk: ServerSDK, parts: HTTPParts) {
+    const { servers, sessions, keepAliveMs, logger, notices } = parts
+    this.#sdk = sdk
+    this.#parts = parts
+    this.#sessions =
+      sessions === false ? undefined : new Sessions(sdk, servers, sessions, keepAliveMs, logger)
+    this.#modern = sdk.createMcpHandler(
+      ({ era, authInfo }) =>
+        servers.create(sdk, { era, caller: authInfo as Caller, isLasting: false }),
+      {
+        legacy: this.#sessions === undefined ? "stateless" : "reject",
+        keepAliveMs,
+        onerror: (error: Error) => logger.debug("An MCP request reported", { error }),
+      },
+    )
+    this.#stopNotices = notices.listen(() => this.#modern.notify.toolsChanged())
+  }
+
+  async handle(incoming: Incoming): Promise<Response> {
+    const { doorkeeper, rules } = this.#parts
+    const { method, like, given } = incoming
+    const refused =
+      doorkeeper.metadata(method, pathOf(like)) ??
+      checkSource(like, rules, doorkeeper.checks(given))
+    if (refused !== undefined) return refused
+    const caller = await doorkeeper.admit(like, given)
+    if (caller instanceof Response) return caller
+    if (method === "POST") return await this.#post(incoming, caller)
+    if (this.#sessions !== undefined && (method === "GET" || method === "DELETE")) {
+      const request = requestOf(incoming, incoming.signal)
+      return await this.#sessions.handle({ request, parsedBody: undefined, caller })
+    }
+    const allowed = this.#sessions === undefined ? "POST" : "GET, POST, DELETE"
+    return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: allowed } })
+  }
+
+  async close(): Promise<void> {
+    this.#stopNotices()
+    await Promise.all([this.#modern.close(), this.#sessions?.close()])
+  }
+
+  async #post(incoming: Incoming, caller: Caller): Promise<Response> {
+    const refused = checkMedia(incoming.headers)
+    if (refused !== undefined) return refused
+    const body = await this.#read(incoming)
+    if (body instanceof Response) return body
+    const route = this.#sdk.classifyInboundRequest({
+      httpMethod: "POST",
+      protocolVersionHeader: incoming.headers.get("mcp-protocol-version") ?? undefined,
+      mcpMethodHeader: incoming.headers.get("mcp-method") ?? undefined,
+      mcpNameHeader: incoming.headers.get("mcp-name") ?? undefined,
+      body: body.value,
+    })
+    if (route.kind === "legacy" && this.#sessions !== undefined) {
+      const request = requestOf(incoming, incoming.signal)
+      return await this.#sessions.handle({ request, parsedBody: body.value, caller })
+    }
+    return (
+      this.#checkHeaders(route, body.value, incoming, caller) ??
+      (await this.#single(incoming, body.value, caller))
+    )
+  }
+
+  /** A request that is served by itself. */
+  async #single(incoming: Incoming, parsedBody: unknown, caller: Caller): Promise<Response> {
+    const controller = new AbortController()
+    const leave = (): void => controller.abort()
+    const { signal } = incoming
+    if (signal.aborted) leave()
+    else signal.addEventListener("abort", leave, { once: true })
+    const request = requestOf(incoming, controller.signal)
+    const isNew = isRecord(parsedBody) && OPENINGS.includes(parsedBody["method"])
+    const authInfo: Caller = { ...caller, isNew }
+    const answer = this.#modern.fetch(request, { parsedBody, authInfo })
+    return await inTime(answer, this.#parts.keepAliveMs, leave)
+  }
+
+  async #read(incoming: Incoming): Promise<{ readonly value: unknown } | Response> {
+    if (incoming.parsedBody !== undefined) return { value: incoming.parsedBody }
+    const { maxBodyBytes } = this.#parts
+    const text = await incoming.readBody(maxBodyBytes)
+    if (text === undefined) {
+      const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
+      return refuse(413, NOT_SERVED, message, { headers: { Connection: "close" } })
+    }
+    try {
+      return { value: JSON.parse(text) as unknown }
+    } catch {
+      return refuse(400, -32700, "Parse error: the body is not JSON.")
+    }
+  }
+
+  /** Refuses a call whose `Mcp-Param-*` headers say something else than its arguments. */
+  #checkHeaders(
+    { kind, messageKind }: SDKRoute,
+    body: unknown,
+    { headers }: Incoming,
+    { identity }: Caller,
+  ): Response | undefined {
+    if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return undefined
+    const { method, params, id } = body
+    if (method !== "tools/call" || !isRecord(params) || typeof params["name"] !== "string") {
+      return undefined
+    }
+    const tool = this.#parts.surface.find(params["name"], { identity, era: "modern" })
+    const fault = paramMismatch(tool?.inputSchema, params["arguments"], headers)
+    if (fault === undefined) return undefined
+    const message = `Bad Request: the headers and the body disagree: ${fault.header}, ${fault.reason}.`
+    return refuse(400, -32020, message, {
+      id: id as RequestId,
+      data: { mismatch: { header: fault.header, body: fault.reason } },
+    })
+  }
+}
+
+/** The request for the SDK: its body is known, and its credentials are nobody's business any more. */
+function requestOf({ method, url, headers }: Incoming, signal: AbortSignal): Request {
+  const kept = new Headers(headers)
+  for (const name of OWN_HEADERS) kept.delete(name)
+  // Wildcards were taken for both; the SDK looks for the names.
+  if (method === "POST") kept.set("accept", "application/json, text/event-stream")
+  return new Request(url, { method, headers: kept, signal })
+}

@@ -1,0 +1,121 @@
+import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import type { JsonSchema } from "../../schema/json.ts"
+import { keywordShape } from "../../schema/keywords.ts"
+import { localTarget } from "./schemas.ts"
+
+/** A schema may be this many times as large without its references; past it they become open. */
+const MAX_NODES = 4000
+
+/** Of no use to a model, refused by some clients, or meaningless without references. */
+const DROPPED: ReadonlySet<string> = new Set([
+  "$schema",
+  "$id",
+  "$anchor",
+  "$dynamicAnchor",
+  "$dynamicRef",
+  "$comment",
+  "$vocabulary",
+  "$defs",
+  "definitions",
+  "unevaluatedProperties",
+  "unevaluatedItems",
+])
+
+interface Walk {
+  readonly root: JsonSchema
+  /** What is being put in place of a reference: a schema inside itself stays open. */
+  readonly open: Set<unknown>
+  nodes: number
+}
+
+/** A schema with what it refers to in place, tuples as lists, and no booleans where schemas belong. */
+export function inlined(schema: JsonSchema): JsonSchema {
+  const walk: Walk = { root: schema, open: new Set(), nodes: 0 }
+  const out = inline(schema, walk)
+  return isPlainRecord(out) ? out : { type: "object" }
+}
+
+function inline(value: unknown, walk: Walk): unknown {
+  if (typeof value === "boolean") return value ? {} : { not: {} }
+  if (!isPlainRecord(value)) return value
+  if (++walk.nodes > MAX_NODES) return outline(value)
+  const { $ref, ...own } = value
+  if (typeof $ref !== "string") return walkKeywords(value, walk)
+  const target = targetOf(walk.root, $ref)
+  const rest = walkKeywords(own, walk)
+  if (target === undefined) return rest
+  if (walk.open.has(target)) return { ...outline(target), ...rest }
+  walk.open.add(target)
+  const there = inline(target, walk)
+  walk.open.delete(target)
+  if (!isPlainRecord(there)) return rest
+  return combined(there, rest)
+}
+
+/** Both hold: side by side where they say different things. */
+function combined(there: JsonSchema, rest: JsonSchema): JsonSchema {
+  const clash = Object.keys(rest).some(
+    (keyword) => keyword in there && !["title", "description", "default"].includes(keyword),
+  )
+  return clash ? { ...rest, allOf: [...listOf(rest["allOf"]), there] } : { ...there, ...rest }
+}
+
+function walkKeywords(schema: JsonSchema, walk: Walk): JsonSchema {
+  const out: Record<string, unknown> = {}
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (DROPPED.has(keyword) || keyword === "prefixItems") continue
+    setOwn(out, keyword, walkKeyword(keyword, value, walk))
+  }
+  const { prefixItems } = schema
+  if (Array.isArray(prefixItems)) {
+    const places = prefixItems.map((one) => inline(one, walk))
+    const others = schema["items"] === undefined || schema["items"] === false ? [] : [out["items"]]
+    out["items"] = { anyOf: [...places, ...others] }
+    out["description"] =
+      `${typeof out["description"] === "string" ? `${out["description"]} ` : ""}One item for each of these, in this order.`
+  } else if (schema["type"] === "array" && schema["items"] === undefined) out["items"] = {}
+  return out
+}
+
+function walkKeyword(keyword: string, value: unknown, walk: Walk): unknown {
+  const shape = keywordShape(keyword)
+  if (keyword === "additionalProperties" && typeof value === "boolean") return value
+  if (shape === "map" && isPlainRecord(value)) {
+    const members: Record<string, unknown> = {}
+    for (const [key, member] of Object.entries(value)) {
+      // A property that must not be there needs no mention.
+      if (keyword !== "properties" || member !== false) setOwn(members, key, inline(member, walk))
+    }
+    return members
+  }
+  if (shape !== "data" && Array.isArray(value)) return value.map((one) => inline(one, walk))
+  return shape === "single" || shape === "items" ? inline(value, walk) : value
+}
+
+/** What is left of a schema that would not end. */
+function outline(schema: JsonSchema): JsonSchema {
+  const { type, title, description } = schema
+  return {
+    ...(type !== undefined && { type }),
+    ...(type === "array" && { items: {} }),
+    ...(title !== undefined && { title }),
+    ...(description !== undefined && { description }),
+  }
+}
+
+function targetOf(root: JsonSchema, reference: string): JsonSchema | undefined {
+  const found = localTarget(root, reference)
+  if (found !== undefined) return found
+  const { $defs } = root
+  if (!isPlainRecord($defs)) return undefined
+  const anchor = reference.startsWith("#") ? reference.slice(1) : undefined
+  return Object.values($defs).find(
+    (one): one is Record<string, unknown> =>
+      isPlainRecord(one) &&
+      (one["$id"] === reference || (anchor !== undefined && one["$anchor"] === anchor)),
+  )
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,212 @@
+import { capabilityRequired } from "../../mcp/errors.ts"
+import { CallError } from "../../errors.ts"
+import { defer } from "../../internal/defer.ts"
+import { ProtocolFault } from "./model.ts"
+import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
+import type { WireQuestion } from "./questions.ts"
+import { isRecord } from "./records.ts"
+import { stableJson } from "./request-state.ts"
+import type { StateBinding, StateSeal } from "./request-state.ts"
+import type { InputRequest, InputResponse } from "../../types.ts"
+
+/** What a modern request brings along for its questions. */
+export interface RoundRequest {
+  readonly requestState: unknown
+  readonly inputResponses: Readonly<Record<string, unknown>> | undefined
+  readonly capabilities: Readonly<Record<string, unknown>> | undefined
+}
+
+interface SealedState {
+  /** Answers of earlier rounds: the digest of the question, and the answer. */
+  readonly a: Readonly<Record<string, readonly [question: string, answer: InputResponse]>>
+  /** Digests of the questions of the last round. */
+  readonly q: Readonly<Record<string, string>>
+}
+
+/** An answer that asks for input instead. */
+export interface InputRequiredResult {
+  readonly resultType: "input_required"
+  readonly inputRequests: Readonly<Record<string, WireQuestion>>
+  readonly requestState: string
+}
+
+/**
+ * Questions of a handler whose caller can only be reached by answering: the call ends with the
+ * questions, the caller makes it again with the answers, and the handler runs from its start.
+ *
+ * Answers so far travel with the caller, sealed. Questions that are asked in one turn go out
+ * together. Once a question is out, nothing that the handler still does is the result.
+ */
+export class InputRounds {
+  /** Ends the handler once its questions are out. */
+  readonly signal: AbortSignal
+  readonly #controller = new AbortController()
+  readonly #seal: StateSeal
+  readonly #binding: StateBinding
+  readonly #request: RoundRequest
+  readonly #answers = new Map<string, readonly [question: string, answer: InputResponse]>()
+  readonly #earlier = new Map<string, string>()
+  readonly #questions = new Map<string, { readonly wire: WireQuestion; readonly digest: string }>()
+  readonly #keys = new Set<string>()
+  #asked: PromiseWithResolvers | undefined
+  #isSealed = false
+
+  private constructor(seal: StateSeal, binding: StateBinding, request: RoundRequest) {
+    this.#seal = seal
+    this.#binding = binding
+    this.#request = request
+    this.signal = this.#controller.signal
+  }
+
+  /** Throws `ProtocolFault` for a state that was not given out for this call. */
+  static async open(
+    seal: StateSeal,
+    binding: StateBinding,
+    request: RoundRequest,
+  ): Promise<InputRounds> {
+    const rounds = new InputRounds(seal, binding, request)
+    if (request.requestState !== undefined) await rounds.#restore(request.requestState)
+    return rounds
+  }
+
+  /** Settles when questions have gone out; never, when there are none. */
+  get asked(): Promise<void> {
+    this.#asked ??= withResolvers()
+    return this.#asked.promise
+  }
+
+  get hasQuestions(): boolean {
+    return this.#questions.size > 0
+  }
+
+  /** Lets go of the handler when its call is over. */
+  abort(reason: unknown): void {
+    this.#controller.abort(reason)
+  }
+
+  /** Answers from what the caller brought, or puts the question to them and ends the handler. */
+  readonly ask = async (request: InputRequest): Promise<InputResponse> => {
+    const key = this.#keyOf(request)
+    const wire = wireQuestion(request)
+    const missing = missingCapabilities(wire, this.#request.capabilities)
+    if (missing !== undefined) {
+      throw capabilityRequired(missing, lacking(this.#binding.tool, wire, missing))
+    }
+    const question = shortHash(stableJson(wire))
+    const known = this.#answers.get(key)
+    if (known !== undefined && known[0] === question) return known[1]
+    const answer = this.#brought(key, wire, question)
+    if (answer !== undefined) {
+      this.#answers.set(key, [question, answer])
+      return answer
+    }
+    if (!this.#isSealed) {
+      if (this.#questions.size === 0) defer(() => this.#end())
+      this.#questions.set(key, { wire, digest: question })
+    }
+    return await new Promise<never>((_, reject) => {
+      const leave = (): void => reject(this.signal.reason as Error)
+      if (this.signal.aborted) leave()
+      else this.signal.addEventListener("abort", leave, { once: true })
+    })
+  }
+
+  /** The questions as a result. */
+  async result(): Promise<InputRequiredResult> {
+    this.#isSealed = true
+    const questions = [...this.#questions]
+    const state: SealedState = {
+      a: Object.fromEntries(this.#answers),
+      q: Object.fromEntries(questions.map(([key, question]) => [key, question.digest])),
+    }
+    return {
+      resultType: "input_required",
+      inputRequests: Object.fromEntries(questions.map(([key, { wire }]) => [key, wire])),
+      requestState: await this.#seal.seal(state, this.#binding),
+    }
+  }
+
+  #end(): void {
+    this.#isSealed = true
+    this.#asked ??= withResolvers()
+    this.#asked.resolve()
+    this.abort(
+      new CallError(
+        "ABORTED",
+        `The caller of "${this.#binding.tool}" is being asked. The call is made again with the answers, and its handler runs from the start.`,
+        { mayHaveExecuted: false, details: { reason: "INPUT_REQUIRED" } },
+      ),
+    )
+  }
+
+  async #restore(state: unknown): Promise<void> {
+    const opened =
+      typeof state === "string" ? await this.#seal.open(state, this.#binding) : undefined
+    if (!isRecord(opened)) {
+      throw new ProtocolFault(
+        -32602,
+        "Invalid or expired requestState. Make the call again without requestState and inputResponses.",
+        { reason: "invalid_request_state" },
+      )
+    }
+    const { a, q } = opened as unknown as SealedState
+    for (const [key, answer] of Object.entries(a)) this.#answers.set(key, answer)
+    for (const [key, question] of Object.entries(q)) this.#earlier.set(key, question)
+  }
+
+  /** An answer that came with this very request, unless it is to a question that was different then. */
+  #brought(key: string, wire: WireQuestion, question: string): InputResponse | undefined {
+    const { inputResponses } = this.#request
+    if (inputResponses === undefined || !Object.hasOwn(inputResponses, key)) return undefined
+    const earlier = this.#earlier.get(key)
+    if (earlier !== undefined && earlier !== question) return undefined
+    return readAnswer(wire, inputResponses[key])
+  }
+
+  #keyOf({ key = "input" }: InputRequest): string {
+    let free = key
+    for (let use = 2; this.#keys.has(free); use++) free = `${key}-${use}`
+    this.#keys.add(free)
+    return free
+  }
+}
+
+/** Why a question cannot be put to a caller. */
+export function lacking(
+  tool: string,
+  { method }: WireQuestion,
+  missing: Readonly<Record<string, unknown>>,
+): string {
+  return `"${tool}" has to ask its caller (${method}), and the client has not declared the capability for it: ${JSON.stringify(missing)}. Use a client that has it.`
+}
+
+/**
+ * 53 bits of a text, at once: questions of one turn must not be torn apart by waiting for a digest.
+ *
+ * It need not withstand anyone. Whoever could forge a question is who answers it.
+ */
+function shortHash(text: string): string {
+  let a = 0xdeadbeef
+  let b = 0x41c6ce57
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    a = Math.imul(a ^ code, 2654435761)
+    b = Math.imul(b ^ code, 1597334677)
+  }
+  a = Math.imul(a ^ (a >>> 16), 2246822507) ^ Math.imul(b ^ (b >>> 13), 3266489909)
+  b = Math.imul(b ^ (b >>> 16), 2246822507) ^ Math.imul(a ^ (a >>> 13), 3266489909)
+  return (4294967296 * (2097151 & b) + (a >>> 0)).toString(36)
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<void>
+  readonly resolve: () => void
+}
+
+function withResolvers(): PromiseWithResolvers {
+  let resolve: () => void = () => undefined
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
+}

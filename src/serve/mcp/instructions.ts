@@ -1,0 +1,34 @@
+import { checkAccess } from "../../access.ts"
+import type { AnyRegistry } from "../../registry.ts"
+import type { Identity } from "../../types.ts"
+
+const MAX_NAMESPACES = 50
+
+/** What a client's model is told of a registry when nobody has written it: what there is, and how much. */
+export function describeNamespaces(
+  registry: AnyRegistry,
+  identity: Identity | undefined,
+): string | undefined {
+  const counts = new Map<string, number>()
+  for (const { namespace, visibility, accessControl } of registry.getAllSpecs()) {
+    if (visibility === "internal" || !mayCall(accessControl, identity)) continue
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1)
+  }
+  if (counts.size === 0) return undefined
+  const all = [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const shown = all.slice(0, MAX_NAMESPACES).map(([namespace, count]) => `${namespace} (${count})`)
+  const rest = all.length > shown.length ? [`${all.length - shown.length} more`] : []
+  return `Operations by namespace: ${[...shown, ...rest].join(", ")}.`
+}
+
+function mayCall(
+  accessControl: Parameters<typeof checkAccess>[0],
+  identity: Identity | undefined,
+): boolean {
+  try {
+    // Which resource it is about is known with the input only.
+    return checkAccess({ ...accessControl, resourceIdPath: undefined }, identity)
+  } catch {
+    return false
+  }
+}

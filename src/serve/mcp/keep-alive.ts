@@ -1,0 +1,71 @@
+import { setRef } from "../../internal/defer.ts"
+
+const COMMENT = new TextEncoder().encode(": keepalive\n\n")
+
+/**
+ * A response that starts in time, also when its answer does not.
+ *
+ * After `quietMs` it becomes a stream of events with a comment now and then, so that nobody on the
+ * way takes the silence for a dead connection; the answer is its only event. `onLeave` hears of a client that does not wait for it.
+ */
+export async function inTime(
+  answer: Promise<Response>,
+  quietMs: number,
+  onLeave: () => void,
+): Promise<Response> {
+  if (!Number.isFinite(quietMs) || quietMs < 1) return await answer
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const quiet = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), quietMs)
+    setRef(timer, false)
+  })
+  const response = await Promise.race([answer, quiet])
+  clearTimeout(timer)
+  return response ?? streamed(answer, quietMs, onLeave)
+}
+
+function streamed(answer: Promise<Response>, quietMs: number, onLeave: () => void): Response {
+  let timer: ReturnType<typeof setInterval> | undefined
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
+  let isOver = false
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      controller.enqueue(COMMENT)
+      timer = setInterval(() => controller.enqueue(COMMENT), quietMs)
+      setRef(timer, false)
+    },
+    async pull(controller) {
+      reader ??= await events(answer)
+      clearInterval(timer)
+      if (isOver) {
+        await reader.cancel()
+        return
+      }
+      const { done, value } = await reader.read()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    async cancel(reason) {
+      isOver = true
+      clearInterval(timer)
+      onLeave()
+      await reader?.cancel(reason)
+    },
+  })
+  const headers = {
+    "Content-Type": "text/event-stream",
+    "Cache-Control": "no-cache, no-transform",
+    "X-Accel-Buffering": "no",
+  }
+  return new Response(body, { headers })
+}
+
+/** The events of an answer, whichever form it has. */
+async function events(answer: Promise<Response>): Promise<ReadableStreamDefaultReader<Uint8Array>> {
+  const response = await answer
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false
+  const body = isStream
+    ? response.body
+    : new Response(`event: message\ndata: ${await response.text()}\n\n`).body
+  return (body ?? new ReadableStream<Uint8Array>()).getReader()
+}

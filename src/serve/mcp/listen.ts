@@ -1,0 +1,102 @@
+import { CallError } from "../../errors.ts"
+import { isLoopback, pathOf } from "../upgrade.ts"
+import type { NodeRequestLike, NodeResponseLike } from "./node.ts"
+
+/** Where to listen. */
+export interface ListenOptions {
+  /** 0 for any; 3000. */
+  readonly port?: number | undefined
+  /** 127.0.0.1. Any other than a loopback needs `authenticate`. */
+  readonly host?: string | undefined
+  /** The only path that is answered: `/mcp`. */
+  readonly path?: string | undefined
+}
+
+/** A server that listens. */
+export interface Listening extends AsyncDisposable {
+  readonly url: string
+  close(): Promise<void>
+}
+
+interface NodeServerLike {
+  listen(port: number, host: string, listener: () => void): unknown
+  address(): unknown
+  close(callback: () => void): unknown
+  closeIdleConnections?(): void
+  closeAllConnections?(): void
+  once(type: "error", listener: (error: Error) => void): unknown
+  off(type: "error", listener: (error: Error) => void): unknown
+}
+
+interface NodeHttpLike {
+  createServer(
+    listener: (request: NodeRequestLike, response: NodeResponseLike) => void,
+  ): NodeServerLike
+}
+
+type Answer = (request: NodeRequestLike, response: NodeResponseLike) => Promise<void>
+
+/** Opens a port of Node for a handler of its requests. */
+export async function listenOn(
+  answer: Answer,
+  { port = 3000, host = "127.0.0.1", path = "/mcp" }: ListenOptions,
+  hasAuthentication: boolean,
+): Promise<Listening> {
+  if (!hasAuthentication && !isLoopback(host)) {
+    throw new TypeError(
+      `listen({ host }): "${host}" can be reached from other machines. Give toMCP authenticate; ` +
+        "() => null lets everyone in, as nobody in particular.",
+    )
+  }
+  const http = await nodeHttp()
+  const server = http.createServer((request, response) => {
+    const asked = pathOf(request)
+    if (asked !== path && !asked.startsWith("/.well-known/")) {
+      response.writeHead(404, { "Content-Type": "text/plain" })
+      response.end()
+      request.resume()
+      return
+    }
+    // Settles whatever happens: failures were answered.
+    void answer(request, response)
+  })
+  await new Promise<void>((resolve, reject) => {
+    const fail = (cause: Error): void =>
+      reject(
+        new CallError("UNAVAILABLE", `Cannot listen on ${host}:${port}: ${cause.message}`, {
+          cause,
+          retryable: false,
+        }),
+      )
+    server.once("error", fail)
+    server.listen(port, host, () => {
+      server.off("error", fail)
+      resolve()
+    })
+  })
+  const address = server.address() as { readonly port: number }
+  const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
+  let closing: Promise<void> | undefined
+  const close = (): Promise<void> => {
+    closing ??= new Promise<void>((resolve) => {
+      server.close(() => resolve())
+      server.closeIdleConnections?.()
+      server.closeAllConnections?.()
+    })
+    return closing
+  }
+  return { url: `http://${name}:${address.port}${path}`, close, [Symbol.asyncDispose]: close }
+}
+
+async function nodeHttp(): Promise<NodeHttpLike> {
+  const name = "http"
+  try {
+    return (await import(/* @vite-ignore */ `node:${name}`)) as NodeHttpLike
+  } catch (cause) {
+    throw new CallError(
+      "UNAVAILABLE",
+      "listen(): this platform has no HTTP server of Node. Use fetch with the server that it has.",
+      { cause, retryable: false },
+    )
+  }
+}

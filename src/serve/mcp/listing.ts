@@ -1,0 +1,135 @@
+import { allows } from "../../access.ts"
+import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
+import { sha256Hex } from "../../mcp/sha256.ts"
+import type { AnyRegistry } from "../../registry.ts"
+import type { Identity, OperationSpec } from "../../types.ts"
+import { ProtocolFault } from "./model.ts"
+import { assignNames } from "./names.ts"
+import type { Naming, ToolNames } from "./names.ts"
+import type { SettledOptions } from "./options.ts"
+import { OperationTool } from "./tool.ts"
+
+/** What there is to show of one version of a registry. */
+export class Listing {
+  /** Sorted by id. */
+  readonly tools: readonly OperationTool[]
+  /** What is shown depends on who asks. */
+  readonly isRestricted: boolean
+  readonly #byId: ReadonlyMap<string, OperationTool>
+  readonly #names: ToolNames
+  readonly #fingerprint: string
+
+  constructor(
+    registry: AnyRegistry,
+    version: number,
+    options: SettledOptions,
+    before: Listing | undefined,
+  ) {
+    const tools: OperationTool[] = []
+    for (const { namespace, name, handler } of registry.list()) {
+      const id = `${namespace}.${name}`
+      const spec = handler === undefined ? undefined : registry.getSpec(id)
+      if (spec === undefined || !isShown(id, spec, options)) continue
+      const known = before === undefined ? undefined : before.#byId.get(id)
+      tools.push(known?.spec === spec ? known : new OperationTool(id, spec, options))
+    }
+    this.tools = tools.toSorted((left, right) => (left.id < right.id ? -1 : 1))
+    this.isRestricted = tools.some(({ requirement }) => requirement !== undefined)
+    this.#byId = new Map(tools.map((tool) => [tool.id, tool]))
+    this.#names = assignNames(
+      this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })),
+      guarded(options),
+    )
+    const lines = this.tools.map(
+      ({ id, spec }) => `${id} ${this.#names.nameOf(id)} ${spec.version}`,
+    )
+    this.#fingerprint = sha256Hex([version, ...lines].join("\n")).slice(0, 16)
+  }
+
+  /** What a caller may see; that includes what only some inputs of theirs would be allowed. */
+  visibleTo(identity: Identity | undefined): readonly OperationTool[] {
+    if (!this.isRestricted) return this.tools
+    return this.tools.filter(({ requirement }) => allows(requirement, identity, undefined))
+  }
+
+  /** An operation by the name of its tool. */
+  named(name: string, identity: Identity | undefined): OperationTool | undefined {
+    const id = this.#names.idOf(name)
+    return id === undefined ? undefined : this.withId(id, identity)
+  }
+
+  withId(id: string, identity: Identity | undefined): OperationTool | undefined {
+    const tool = this.#byId.get(id)
+    return tool !== undefined && allows(tool.requirement, identity, undefined) ? tool : undefined
+  }
+
+  define(tool: OperationTool, era: MCPEra): MCPToolDefinition {
+    const name = this.#names.nameOf(tool.id) ?? tool.id
+    const definition = tool.definition(era)
+    if (definition.title !== undefined || isTelling(name, tool)) return { name, ...definition }
+    return { name, title: tool.raw?.name ?? tool.id, ...definition }
+  }
+
+  /** Some of a list, and where to go on. Throws `ProtocolFault` for a cursor of another list. */
+  page(
+    tools: readonly OperationTool[],
+    cursor: string | undefined,
+    size: number,
+  ): { readonly tools: readonly OperationTool[]; readonly nextCursor: string | undefined } {
+    const after = cursor === undefined ? undefined : this.#readCursor(cursor)
+    // By id and not by number: what a caller may see can change between two pages.
+    const start = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
+    const page = start < 0 ? [] : tools.slice(start, start + size)
+    const last = page.at(-1)
+    const hasMore = start >= 0 && start + size < tools.length && last !== undefined
+    return {
+      tools: page,
+      nextCursor: hasMore ? `${this.#fingerprint}.${last.id}` : undefined,
+    }
+  }
+
+  #readCursor(cursor: string): string {
+    const dot = typeof cursor === "string" ? cursor.indexOf(".") : -1
+    if (dot > 0 && cursor.slice(0, dot) === this.#fingerprint) return cursor.slice(dot + 1)
+    throw invalidCursor()
+  }
+}
+
+/** Whether a name still says which operation it is, so that no title has to. */
+function isTelling(name: string, { id, raw }: OperationTool): boolean {
+  return name === raw?.name || name === id || name === id.replaceAll(/[^\w-]/g, "_")
+}
+
+/** A cursor that no list of ours has, or an older one had. */
+export function invalidCursor(): ProtocolFault {
+  return new ProtocolFault(
+    -32602,
+    "Invalid cursor: the list has changed, or the cursor is from elsewhere. List the tools again from the start.",
+  )
+}
+
+/** Whether the options let an operation be shown at all; to whom is another question. */
+export function isShown(id: string, spec: OperationSpec, options: SettledOptions): boolean {
+  try {
+    return options.isExposed(spec)
+  } catch (error) {
+    options.logger.error("A rule of expose threw; the operation is not shown", { id, error })
+    return false
+  }
+}
+
+/** A naming of the user that fails for one operation must not hide the others. */
+function guarded({ naming, logger }: SettledOptions): Naming {
+  if (typeof naming !== "function") return naming
+  return (spec) => {
+    const id = `${spec.namespace}.${spec.name}`
+    try {
+      const name: unknown = naming(spec)
+      if (typeof name === "string" && name !== "") return name
+      logger.error("naming gave no name for an operation; its id is used", { id })
+    } catch (error) {
+      logger.error("naming threw for an operation; its id is used", { id, error })
+    }
+    return id
+  }
+}

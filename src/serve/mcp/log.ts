@@ -1,0 +1,53 @@
+import { redact, redactText } from "../../internal/redact.ts"
+import type { Logger } from "../../logger.ts"
+
+/** Levels of MCP, the least important first. */
+const LEVELS = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+] as const
+
+export type LogLevel = (typeof LEVELS)[number]
+
+/** Whether a value is a level of MCP. */
+export function isLogLevel(value: unknown): value is LogLevel {
+  return LEVELS.includes(value as LogLevel)
+}
+
+/** A log line as it goes to a client. */
+export interface LogLine {
+  readonly level: LogLevel
+  readonly logger: string
+  readonly data: unknown
+}
+
+/** A logger whose lines go to a client as well, from a level on, with secrets masked. */
+export function clientLog(
+  tool: string,
+  threshold: LogLevel,
+  own: Logger,
+  send: (line: LogLine) => void,
+): Logger {
+  const from = LEVELS.indexOf(threshold)
+  const write =
+    (level: LogLevel, local: keyof Logger): Logger["info"] =>
+    (message, fields) => {
+      own[local](message, fields)
+      if (LEVELS.indexOf(level) < from) return
+      const text = redactText(String(message))
+      const data = fields === undefined ? text : { message: text, ...(redact(fields) as object) }
+      send({ level, logger: tool, data })
+    }
+  return {
+    debug: write("debug", "debug"),
+    info: write("info", "info"),
+    warn: write("warning", "warn"),
+    error: write("error", "error"),
+  }
+}

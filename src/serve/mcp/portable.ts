@@ -1,0 +1,112 @@
+import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import type { JsonSchema } from "../../schema/json.ts"
+import { flattened } from "./flatten.ts"
+import { inlined } from "./inline.ts"
+import { localTarget } from "./schemas.ts"
+import type { InputForm } from "./schemas.ts"
+
+/** Names of properties that the strictest of the models' interfaces takes. */
+const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/
+
+const ROOT_UNIONS = ["anyOf", "oneOf", "allOf", "not", "if", "$ref", "dependentSchemas"] as const
+
+/**
+ * An input that every model's interface takes: one object without unions at its root, without
+ * references, with plain names.
+ *
+ * What the schema no longer says is told in words, and checked as before when the tool is called.
+ */
+export function portableInput(form: InputForm): InputForm {
+  const { schema, note } = flattened(inlined(form.schema))
+  const names = renamedKeys(schema)
+  const notes = [form.note, note].filter((text) => text !== undefined && text !== "")
+  return {
+    ...form,
+    schema: names.size === 0 ? schema : withKeys(schema, names),
+    ...(names.size > 0 && { take: (given) => form.take(givenBack(given, names)) }),
+    ...(notes.length > 0 && { note: notes.join(" ") }),
+  }
+}
+
+/** Why some clients refuse an input schema, or the list that it is in; empty where none is known to. */
+export function unportable(schema: JsonSchema): readonly string[] {
+  const reasons = new Set<string>()
+  for (const keyword of ROOT_UNIONS) {
+    if (keyword in schema) reasons.add(`"${keyword}" at the root`)
+  }
+  const { properties } = schema
+  if (isPlainRecord(properties)) {
+    for (const key of Object.keys(properties)) {
+      if (!LEGAL_KEY.test(key)) reasons.add(`a property named ${JSON.stringify(key.slice(0, 80))}`)
+    }
+  }
+  lookInto(schema, schema, reasons, 0)
+  return [...reasons]
+}
+
+function lookInto(value: unknown, root: JsonSchema, reasons: Set<string>, depth: number): void {
+  if (depth > 64 || typeof value !== "object" || value === null) return
+  if (isPlainRecord(value)) {
+    const { $ref, type, items, prefixItems } = value
+    if (
+      typeof $ref === "string" &&
+      !$ref.startsWith("#") &&
+      localTarget(root, $ref) === undefined
+    ) {
+      reasons.add("a reference to another document")
+    }
+    if (type === "array" && items === undefined && prefixItems === undefined) {
+      reasons.add(`an array without "items"`)
+    }
+    if (isPlainRecord(value["properties"]) && Object.values(value["properties"]).includes(false)) {
+      reasons.add("a property that is false")
+    }
+  }
+  for (const item of Object.values(value)) lookInto(item, root, reasons, depth + 1)
+}
+
+/** New names of the properties at the root that have to be called otherwise, to their own. */
+function renamedKeys({ properties }: JsonSchema): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  if (!isPlainRecord(properties)) return names
+  const taken = new Set(Object.keys(properties))
+  for (const key of Object.keys(properties)) {
+    if (LEGAL_KEY.test(key)) continue
+    const plain = key.replaceAll(/[^\w.-]+/g, "_").slice(0, 60) || "_"
+    let name = plain
+    for (let count = 2; taken.has(name); count++) name = `${plain}_${count}`
+    taken.add(name)
+    names.set(name, key)
+  }
+  return names
+}
+
+function withKeys(schema: JsonSchema, names: ReadonlyMap<string, string>): JsonSchema {
+  const shown = new Map([...names].map(([name, key]) => [key, name]))
+  const properties: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(schema["properties"] as object)) {
+    const name = shown.get(key)
+    setOwn(properties, name ?? key, name === undefined ? value : titled(value, key))
+  }
+  const required: unknown = schema["required"]
+  return {
+    ...schema,
+    properties,
+    ...(Array.isArray(required) && {
+      required: required.map((key: unknown) => shown.get(String(key)) ?? key),
+    }),
+  }
+}
+
+function titled(schema: unknown, key: string): unknown {
+  return isPlainRecord(schema) && schema["title"] === undefined ? { ...schema, title: key } : schema
+}
+
+function givenBack(
+  given: Readonly<Record<string, unknown>>,
+  names: ReadonlyMap<string, string>,
+): Readonly<Record<string, unknown>> {
+  const out: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(given)) setOwn(out, names.get(name) ?? name, value)
+  return out
+}

@@ -1,0 +1,55 @@
+import { setRef } from "../../internal/defer.ts"
+import type { ProgressUpdate } from "../../types.ts"
+
+/** Updates that may go out at once, and how fast that allowance grows again. */
+const BURST = 200
+const PER_SECOND = 50
+
+/**
+ * Progress as clients may hear it: growing, and not faster than they can take.
+ *
+ * Past a burst only the latest is kept, and sent when there is room or the call is over.
+ */
+export class ProgressSender {
+  readonly #send: (value: ProgressUpdate) => void
+  #last = Number.NEGATIVE_INFINITY
+  #room = BURST
+  #since = Date.now()
+  #waiting: ProgressUpdate | undefined
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(send: (value: ProgressUpdate) => void) {
+    this.#send = send
+  }
+
+  readonly report = (value: ProgressUpdate): void => {
+    if (!(value.progress > this.#last)) return
+    this.#last = value.progress
+    if (this.#waiting === undefined && this.#hasRoom()) {
+      this.#send(value)
+      return
+    }
+    this.#waiting = value
+    if (this.#timer !== undefined) return
+    this.#timer = setTimeout(() => this.flush(), 1000 / PER_SECOND)
+    setRef(this.#timer, false)
+  }
+
+  /** Sends what waits. The last word of a call before its result. */
+  flush(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    const value = this.#waiting
+    this.#waiting = undefined
+    if (value !== undefined) this.#send(value)
+  }
+
+  #hasRoom(): boolean {
+    const now = Date.now()
+    this.#room = Math.min(BURST, this.#room + ((now - this.#since) / 1000) * PER_SECOND)
+    this.#since = now
+    if (this.#room < 1) return false
+    this.#room--
+    return true
+  }
+}

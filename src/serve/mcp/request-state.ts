@@ -1,0 +1,110 @@
+import { fromBase64, toBase64 } from "../../internal/base64.ts"
+
+/** What a sealed state is worth nothing without: whose it is, and for which call. */
+export interface StateBinding {
+  /** Empty for nobody in particular. */
+  readonly principal: string
+  readonly tool: string
+  readonly input: unknown
+}
+
+const PREFIX = "v1."
+const MIN_KEY_BYTES = 32
+
+/**
+ * Seals what a caller carries from one round of a call to the next.
+ *
+ * Signed, not encrypted: the caller gave the answers that are in it. It opens only for the same
+ * principal, tool and input, and until it expires.
+ */
+export class StateSeal {
+  readonly #key: Promise<CryptoKey>
+  readonly #ttlMs: number
+  readonly #now: () => number
+
+  constructor(key: string | Uint8Array | undefined, ttlMs: number, now: () => number = Date.now) {
+    this.#key = importKey(keyBytes(key))
+    // Told where it is used.
+    this.#key.catch(() => undefined)
+    this.#ttlMs = ttlMs
+    this.#now = now
+  }
+
+  async seal(payload: unknown, binding: StateBinding): Promise<string> {
+    const content = JSON.stringify({ exp: this.#now() + this.#ttlMs, p: payload })
+    const body = toUrl(toBase64(utf8(content)))
+    const mac = await subtle().sign("HMAC", await this.#key, await signed(body, binding))
+    return `${PREFIX}${body}.${toUrl(toBase64(new Uint8Array(mac)))}`
+  }
+
+  /** What was sealed; `undefined` when it was changed, is someone else's, or has expired. */
+  async open(state: string, binding: StateBinding): Promise<unknown> {
+    const dot = state.lastIndexOf(".")
+    if (!state.startsWith(PREFIX) || dot < PREFIX.length) return undefined
+    const body = state.slice(PREFIX.length, dot)
+    const mac = fromUrl(state.slice(dot + 1))
+    if (mac === undefined) return undefined
+    const isOurs = await subtle().verify("HMAC", await this.#key, mac, await signed(body, binding))
+    const bytes = isOurs ? fromUrl(body) : undefined
+    if (bytes === undefined) return undefined
+    const { exp, p } = JSON.parse(new TextDecoder().decode(bytes)) as { exp: number; p: unknown }
+    return exp < this.#now() ? undefined : p
+  }
+}
+
+/** JSON with its keys in order: equal for equal values. */
+export function stableJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(stableJson).join(",")}]`
+  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null"
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${stableJson(member)}`).join(",")}}`
+}
+
+async function digest(value: unknown): Promise<string> {
+  const bytes = await subtle().digest("SHA-256", utf8(stableJson(value)))
+  return toUrl(toBase64(new Uint8Array(bytes)))
+}
+
+async function signed(
+  body: string,
+  { principal, tool, input }: StateBinding,
+): Promise<Uint8Array<ArrayBuffer>> {
+  return utf8(JSON.stringify([PREFIX, body, principal, tool, await digest(input)]))
+}
+
+function keyBytes(key: string | Uint8Array | undefined): Uint8Array<ArrayBuffer> {
+  if (key === undefined) return crypto.getRandomValues(new Uint8Array(MIN_KEY_BYTES))
+  const bytes = typeof key === "string" ? utf8(key) : Uint8Array.from(key)
+  if (bytes.length < MIN_KEY_BYTES) {
+    throw new TypeError(
+      `toMCP(): stateKey must have at least ${MIN_KEY_BYTES} bytes, got ${bytes.length}. Leave it out for a random one.`,
+    )
+  }
+  return bytes
+}
+
+function importKey(bytes: Uint8Array<ArrayBuffer>): Promise<CryptoKey> {
+  const algorithm = { name: "HMAC", hash: "SHA-256" }
+  return subtle().importKey("raw", bytes, algorithm, false, ["sign", "verify"])
+}
+
+function subtle(): SubtleCrypto {
+  return globalThis.crypto.subtle
+}
+
+function utf8(text: string): Uint8Array<ArrayBuffer> {
+  return new TextEncoder().encode(text)
+}
+
+function toUrl(base64: string): string {
+  return base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "")
+}
+
+// The decoder forgives what nobody wrote, such as spaces; two texts must not mean the same state.
+function fromUrl(text: string): Uint8Array<ArrayBuffer> | undefined {
+  if (!/^[\w-]*$/.test(text)) return undefined
+  const bytes = fromBase64(text.replaceAll("-", "+").replaceAll("_", "/"))
+  return bytes !== undefined && toUrl(toBase64(bytes)) === text ? bytes : undefined
+}

@@ -1,0 +1,177 @@
+import { mapMCPContentBlocks } from "../../mcp/content.ts"
+import type { MCPEra } from "../../mcp/model.ts"
+import { CallError } from "../../errors.ts"
+import { toBase64 } from "../../internal/base64.ts"
+import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../../response-envelope.ts"
+import { compileSchema } from "../../schema/compiled.ts"
+import { reasonOf } from "../../schema/describe.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { encodeValue } from "../../wire.ts"
+import { formatValueErrors, toValueErrors } from "../../validation.ts"
+import type { SurfaceResult } from "./model.ts"
+import type { SettledOptions } from "./options.ts"
+import type { OperationTool } from "./tool.ts"
+
+type Block = Readonly<Record<string, unknown>>
+
+/** What a call answers with, from what the operation gave. Throws a `CallError` where JSON cannot say it. */
+export async function resultOf(
+  tool: OperationTool,
+  envelope: ResponseEnvelope,
+  era: MCPEra,
+  options: SettledOptions,
+): Promise<SurfaceResult> {
+  const { data, meta } = envelope
+  if (meta.source === "mcp") {
+    return tool.raw === undefined
+      ? ownBlocks(tool, data, meta, era)
+      : handedOn(tool, data, meta, era)
+  }
+  const bytes = await bytesOf(data, meta)
+  const output = tool.output(era)
+  if (bytes !== undefined) return { content: [binaryBlock(bytes, tool.id)] }
+  if (data === undefined && output === undefined) return { content: [] }
+  const json = jsonOf(data)
+  if (json === undefined && data !== undefined) throw noJson(`it is a ${typeof data}`, undefined)
+  const content = [{ type: "text", text: ownText(tool, data, options) ?? textOf(data, json) }]
+  if (output === undefined) return { content }
+  const value: unknown = json === undefined ? undefined : JSON.parse(json)
+  return structured(tool, value, content, output.isWrapped)
+}
+
+/** The result with structured data, if that is what the tool promises; otherwise an error that shows both. */
+export function structured(
+  tool: OperationTool,
+  value: unknown,
+  content: readonly Block[],
+  isWrapped: boolean,
+  schema: unknown = tool.spec.outputSchema,
+): SurfaceResult {
+  const compiled = compileSchema(schema)
+  if (value !== undefined && compiled.check(value)) {
+    return { content, structuredContent: isWrapped ? { result: value } : value }
+  }
+  // Clients throw such a result away as a whole; told as a failure it reaches the model.
+  const faults = formatValueErrors(toValueErrors(compiled.errors(value)).slice(0, 8))
+  const text = `OUTPUT_VALIDATION_ERROR: "${tool.id}" ran, but its result is not what its output schema says. The result follows.\n${faults}`
+  return { content: [{ type: "text", text }, ...content], isError: true }
+}
+
+/** JSON for a text; `undefined` for what JSON leaves out. Throws a `CallError` that names the place it cannot say. */
+export function jsonOf(data: unknown): string | undefined {
+  const { value } = encodeValue(data)
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw noJson(reasonOf(cause), cause)
+  }
+}
+
+function noJson(why: string, cause: unknown): CallError {
+  return new CallError("EXECUTION_ERROR", `The result has no form in JSON: ${why}.`, { cause })
+}
+
+/** What an imported tool answered, as it came. */
+function handedOn(
+  tool: OperationTool,
+  data: unknown,
+  meta: MCPResponseMeta,
+  era: MCPEra,
+): SurfaceResult {
+  const value = meta.structuredFrom === "text" ? data : meta.structuredContent
+  const mustWrap =
+    value !== undefined &&
+    era === "legacy" &&
+    (tool.output(era)?.isWrapped === true || !isPlainRecord(value))
+  return {
+    content: blocksOf(meta),
+    ...(value !== undefined && { structuredContent: mustWrap ? { result: value } : value }),
+    ...(meta.isError && { isError: true as const }),
+    ...(isPlainRecord(meta._meta) && { _meta: meta._meta }),
+  }
+}
+
+/** Blocks that an operation of our own gave, beside its data. */
+function ownBlocks(
+  tool: OperationTool,
+  data: unknown,
+  meta: MCPResponseMeta,
+  era: MCPEra,
+): SurfaceResult {
+  const content = blocksOf(meta)
+  const extra = isPlainRecord(meta._meta) ? { _meta: meta._meta } : undefined
+  if (meta.isError) return { content, isError: true, ...extra }
+  const output = tool.output(era)
+  if (output === undefined) return { content, ...extra }
+  const json = jsonOf(data)
+  const value: unknown = json === undefined ? undefined : JSON.parse(json)
+  return { ...structured(tool, value, content, output.isWrapped), ...extra }
+}
+
+function blocksOf(meta: MCPResponseMeta): readonly Block[] {
+  return mapMCPContentBlocks(meta.content) as unknown as readonly Block[]
+}
+
+function textOf(data: unknown, json: string | undefined): string {
+  return typeof data === "string" ? data : (json ?? "")
+}
+
+function ownText(tool: OperationTool, data: unknown, options: SettledOptions): string | undefined {
+  if (options.textResult === undefined) return undefined
+  try {
+    const text: unknown = options.textResult(data, tool.spec)
+    return typeof text === "string" ? text : undefined
+  } catch (error) {
+    options.logger.error("textResult threw; the text is JSON instead", { tool: tool.id, error })
+    return undefined
+  }
+}
+
+interface Bytes {
+  readonly bytes: Uint8Array
+  readonly mimeType: string
+}
+
+async function bytesOf(data: unknown, meta: ResponseMeta): Promise<Bytes | undefined> {
+  const declared = meta.source === "http" ? meta.contentType.split(";")[0]?.trim() : undefined
+  if (data instanceof Blob) {
+    const bytes = new Uint8Array(await data.arrayBuffer())
+    return { bytes, mimeType: data.type || declared || kindOf(bytes) }
+  }
+  const bytes = viewOf(data)
+  return bytes === undefined ? undefined : { bytes, mimeType: declared || kindOf(bytes) }
+}
+
+function viewOf(data: unknown): Uint8Array | undefined {
+  if (data instanceof Uint8Array) return data
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  if (!ArrayBuffer.isView(data)) return undefined
+  return new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
+}
+
+function binaryBlock({ bytes, mimeType }: Bytes, id: string): Block {
+  const data = toBase64(bytes)
+  if (mimeType.startsWith("image/")) return { type: "image", data, mimeType }
+  if (mimeType.startsWith("audio/")) return { type: "audio", data, mimeType }
+  const uri = `operation://${id}/result`
+  return { type: "resource", resource: { uri, mimeType, blob: data } }
+}
+
+const SIGNATURES: readonly (readonly [string, string])[] = [
+  ["89504e470d0a1a0a", "image/png"],
+  ["ffd8ff", "image/jpeg"],
+  ["474946383", "image/gif"],
+  ["25504446", "application/pdf"],
+  ["4f676753", "audio/ogg"],
+  ["494433", "audio/mpeg"],
+]
+
+/** What bytes begin like; models can look at pictures only when they are called so. */
+function kindOf(bytes: Uint8Array): string {
+  const start = Array.from(bytes.subarray(0, 12), (byte) => byte.toString(16).padStart(2, "0"))
+  const text = start.join("")
+  if (text.startsWith("52494646") && text.slice(16) === "57454250") return "image/webp"
+  if (text.startsWith("52494646") && text.slice(16) === "57415645") return "audio/wav"
+  const known = SIGNATURES.find(([signature]) => text.startsWith(signature))
+  return known?.[1] ?? "application/octet-stream"
+}

@@ -1,0 +1,193 @@
+import { importPeer } from "../../internal/import-peer.ts"
+import type { MCPEra } from "../../mcp/model.ts"
+
+// What is used of the package `@modelcontextprotocol/server`, in our own words.
+
+/** A JSON-RPC id. */
+export type RequestId = string | number
+
+/** A schema as the SDK takes them. */
+interface StandardSchemaLike {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    validate(value: unknown): { readonly value: unknown }
+  }
+}
+
+/** What a handler is told of the request it answers. */
+export interface SDKContext {
+  readonly mcpReq: {
+    readonly id: RequestId
+    readonly _meta?: Readonly<Record<string, unknown>>
+    /** What a modern request says of its sender. */
+    readonly envelope?: Readonly<Record<string, unknown>>
+    readonly inputResponses?: Readonly<Record<string, unknown>>
+    requestState(): unknown
+    readonly signal: AbortSignal
+    send(
+      request: SDKMessage,
+      schema: StandardSchemaLike,
+      options: { readonly timeout: number; readonly signal: AbortSignal },
+    ): Promise<unknown>
+    notify(notification: SDKMessage): Promise<void>
+  }
+  readonly http?: { readonly authInfo?: unknown } | undefined
+}
+
+/** A request or a notification, before it gets its envelope. */
+export interface SDKMessage {
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+/** Answers one method. */
+export type SDKHandler = (
+  params: Readonly<Record<string, unknown>>,
+  context: SDKContext,
+) => Promise<object> | object
+
+/** The low-level server: one per connection, or per request. */
+export interface SDKServer {
+  setRequestHandler(
+    method: string,
+    schemas: { readonly params: StandardSchemaLike },
+    handler: SDKHandler,
+  ): void
+  getClientCapabilities(): Readonly<Record<string, unknown>> | undefined
+  sendToolListChanged(): Promise<void>
+  connect(transport: SDKTransport): Promise<void>
+  close(): Promise<void>
+  onclose?: (() => void) | undefined
+  onerror?: ((error: Error) => void) | undefined
+}
+
+/** What carries messages. */
+export interface SDKTransport {
+  onclose?: (() => void) | undefined
+  onerror?: ((error: Error) => void) | undefined
+  onmessage?: ((message: unknown, extra?: unknown) => void) | undefined
+  close(): Promise<void>
+}
+
+/** Streamable HTTP of one session. */
+export interface SDKSessionTransport extends SDKTransport {
+  readonly sessionId?: string | undefined
+  handleRequest(
+    request: Request,
+    options: { readonly parsedBody?: unknown; readonly authInfo?: unknown },
+  ): Promise<Response>
+  closeSSEStream(id: RequestId): void
+}
+
+/** Makes a server for whoever comes. */
+export type SDKFactory = (context: {
+  readonly era: MCPEra
+  readonly authInfo?: unknown
+}) => SDKServer
+
+/** Serves single requests. */
+export interface SDKHttpHandler {
+  fetch(
+    request: Request,
+    options: { readonly parsedBody?: unknown; readonly authInfo?: unknown },
+  ): Promise<Response>
+  readonly notify: { toolsChanged(): void }
+  close(): Promise<void>
+}
+
+/** Which era a request is of, or why it is of none. */
+export interface SDKRoute {
+  readonly kind: "legacy" | "modern" | "reject"
+  readonly messageKind?: "request" | "notification"
+}
+
+type ServerConstructor = new (
+  info: Readonly<Record<string, unknown>>,
+  options: Readonly<Record<string, unknown>>,
+) => SDKServer
+
+/** The root of the package. */
+export interface ServerSDK {
+  readonly Server: ServerConstructor
+  readonly WebStandardStreamableHTTPServerTransport: new (
+    options: Readonly<Record<string, unknown>>,
+  ) => SDKSessionTransport
+  createMcpHandler(factory: SDKFactory, options: Readonly<Record<string, unknown>>): SDKHttpHandler
+  classifyInboundRequest(request: Readonly<Record<string, unknown>>): SDKRoute
+}
+
+/** The part of the package that needs a process. */
+export interface StdioSDK {
+  readonly StdioServerTransport: new (
+    stdin: unknown,
+    stdout: unknown,
+    options: { readonly maxBufferSize: number },
+  ) => SDKTransport
+  serveStdio(
+    factory: SDKFactory,
+    options: Readonly<Record<string, unknown>>,
+  ): { close(): Promise<void> }
+}
+
+/** Loads the package. */
+export async function loadServerSDK(): Promise<ServerSDK> {
+  const sdk = await importPeer("to-mcp", "@modelcontextprotocol/server", importServer)
+  return { ...sdk, Server: withoutChecks(sdk.Server) }
+}
+
+/** Loads the part that serves standard input and output. */
+export function loadStdioSDK(): Promise<StdioSDK> {
+  return importPeer("to-mcp", "@modelcontextprotocol/server", importStdio)
+}
+
+function importServer(): Promise<ServerSDK> {
+  const module: Promise<unknown> = import(
+    /* webpackIgnore: true */ "@modelcontextprotocol/server"
+  ).catch((error: unknown) => {
+    throw error
+  })
+  return module as Promise<ServerSDK>
+}
+
+function importStdio(): Promise<StdioSDK> {
+  const module: Promise<unknown> = import(
+    /* webpackIgnore: true */ "@modelcontextprotocol/server/stdio"
+  ).catch((error: unknown) => {
+    throw error
+  })
+  return module as Promise<StdioSDK>
+}
+
+/**
+ * The server without its own look at requests and results of `tools/call`.
+ *
+ * It would drop every field of a block that it does not know, and each answer would be walked twice.
+ */
+function withoutChecks(Server: ServerConstructor): ServerConstructor {
+  return class extends Server {
+    protected _wrapHandler(_method: string, handler: unknown): unknown {
+      return handler
+    }
+  }
+}
+
+/** Takes everything: what came is looked at where it is used. */
+export const ANYTHING: StandardSchemaLike = {
+  "~standard": { version: 1, vendor: "operations", validate: (value) => ({ value }) },
+}
+
+/** Nothing here asks the SDK to check data; its own checker would be made anew for each request. */
+export const NO_VALIDATOR: Readonly<Record<string, unknown>> = {
+  getValidator: () => (input: unknown) => ({
+    valid: true,
+    data: input,
+    errorMessage: undefined,
+  }),
+}
+
+/** Keys of the envelope of modern requests. */
+export const ENVELOPE = {
+  clientCapabilities: "io.modelcontextprotocol/clientCapabilities",
+  logLevel: "io.modelcontextprotocol/logLevel",
+} as const

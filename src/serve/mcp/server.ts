@@ -1,0 +1,158 @@
+import type { Logger } from "../../logger.ts"
+import type { MCPEra } from "../../mcp/model.ts"
+import type { Identity } from "../../types.ts"
+import { callTool } from "./call-tool.ts"
+import type { Connection } from "./call-tool.ts"
+import type { ChangeNotices } from "./changes.ts"
+import { isLogLevel } from "./log.ts"
+import type { LogLevel } from "./log.ts"
+import { ProtocolFault } from "./model.ts"
+import type { MCPSurface } from "./model.ts"
+import type { StateSeal } from "./request-state.ts"
+import { ANYTHING, NO_VALIDATOR } from "./sdk.ts"
+import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
+
+/** Who is at the other end; goes through the SDK as what it calls `authInfo`. */
+export interface Caller {
+  readonly identity: Identity | undefined
+  /** Wants to know what there is, and so is told of it. */
+  readonly isNew?: boolean | undefined
+}
+
+/** What every server of a registry is made from. */
+export interface ServerParts {
+  readonly surface: MCPSurface
+  readonly seal: StateSeal
+  readonly notices: ChangeNotices
+  readonly logger: Logger
+  readonly inputTimeoutMs: number
+  readonly serverInfo: Readonly<Record<string, unknown>>
+  readonly instructions: (caller: Caller) => string | undefined
+}
+
+/** What one server is for. */
+export interface ServerUse {
+  readonly era: MCPEra
+  readonly caller: Caller
+  /** A server that stays tells its client of changes; others leave that to who made them. */
+  readonly isLasting: boolean
+  /** Told of calls that were cancelled: nothing is sent for them. */
+  readonly onCancelled?: ((id: RequestId) => void) | undefined
+}
+
+/** Makes servers: one for each connection or request, never one for two. */
+export class Servers {
+  readonly #parts: ServerParts
+  readonly #running = new Set<Promise<unknown>>()
+
+  constructor(parts: ServerParts) {
+    this.#parts = parts
+  }
+
+  create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
+    const { surface, seal, notices, logger, inputTimeoutMs, serverInfo } = this.#parts
+    // Most servers answer one call and nothing else: nobody would read it.
+    const isRead = isLasting || caller.isNew === true
+    const instructions = isRead ? this.#parts.instructions(caller) : undefined
+    const server = new sdk.Server(serverInfo, {
+      capabilities: { tools: { listChanged: true }, logging: {} },
+      jsonSchemaValidator: NO_VALIDATOR,
+      ...(instructions === undefined ? {} : { instructions }),
+    })
+    let level: LogLevel | undefined
+    const connection: Connection = {
+      surface,
+      era,
+      seal,
+      inputTimeoutMs,
+      logger,
+      logLevel: () => level,
+      capabilities: () => server.getClientCapabilities(),
+    }
+    server.setRequestHandler("tools/list", { params: ANYTHING }, (params, context) =>
+      this.#list(era, params, identityOf(context, caller)),
+    )
+    server.setRequestHandler("tools/call", { params: ANYTHING }, (params, context) => {
+      const { id, signal } = context.mcpReq
+      if (onCancelled !== undefined) {
+        signal.addEventListener("abort", () => onCancelled(id), { once: true })
+      }
+      return this.#run(callTool(connection, params, context, identityOf(context, caller)))
+    })
+    if (era === "legacy") {
+      server.setRequestHandler("logging/setLevel", { params: ANYTHING }, (params) => {
+        if (!isLogLevel(params["level"])) {
+          throw new ProtocolFault(-32602, "logging/setLevel: params.level must be a log level.")
+        }
+        level = params["level"]
+        return {}
+      })
+    }
+    server.onerror = (error) => logger.debug("An MCP connection reported", { error })
+    if (isLasting) this.#follow(server, notices)
+    return server
+  }
+
+  /** Waits for the calls that run, but not longer than this. */
+  async drain(milliseconds: number): Promise<void> {
+    if (this.#running.size === 0 || milliseconds <= 0) return
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, milliseconds)
+    })
+    await Promise.race([Promise.allSettled(this.#running), late])
+    clearTimeout(timer)
+    // What they answered is on its way out a turn later.
+    await new Promise<void>((resolve) => {
+      setTimeout(resolve, 0)
+    })
+  }
+
+  #list(
+    era: MCPEra,
+    { cursor }: Readonly<Record<string, unknown>>,
+    identity: Identity | undefined,
+  ): object {
+    if (cursor !== undefined && typeof cursor !== "string") {
+      throw new ProtocolFault(-32602, "tools/list: params.cursor must be a string.")
+    }
+    const page = this.#parts.surface.list({ identity, era }, cursor)
+    const { tools, nextCursor, ttlMs, cacheScope } = page
+    return {
+      tools,
+      ...(nextCursor === undefined ? {} : { nextCursor }),
+      ...(era === "modern" ? { ttlMs, cacheScope } : {}),
+    }
+  }
+
+  async #run(call: Promise<object>): Promise<object> {
+    this.#running.add(call)
+    try {
+      return await call
+    } catch (error) {
+      if (error instanceof ProtocolFault) throw error
+      const reference = crypto.randomUUID()
+      this.#parts.logger.error("A tool call failed inside the server", { reference, error })
+      throw new ProtocolFault(-32603, `Internal error. Its details are in the log: ${reference}`)
+    } finally {
+      this.#running.delete(call)
+    }
+  }
+
+  #follow(server: SDKServer, notices: ChangeNotices): void {
+    const stop = notices.listen(() => {
+      // Not everyone who is connected can be told yet.
+      server.sendToolListChanged().catch(() => undefined)
+    })
+    const { onclose } = server
+    server.onclose = () => {
+      stop()
+      onclose?.()
+    }
+  }
+}
+
+function identityOf(context: SDKContext, caller: Caller): Identity | undefined {
+  const authInfo = context.http?.authInfo as Caller | undefined
+  return (authInfo ?? caller).identity
+}

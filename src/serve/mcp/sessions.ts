@@ -1,0 +1,232 @@
+import { setRef } from "../../internal/defer.ts"
+import type { Logger } from "../../logger.ts"
+import { NOT_SERVED, refuse } from "./answers.ts"
+import { isRecord } from "./records.ts"
+import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
+import type { Caller, Servers } from "./server.ts"
+
+/** Bounds of the sessions that are kept in memory. */
+export interface SessionLimits {
+  /** Sessions at the same time; 1024. Past it the longest unused one goes. */
+  readonly max?: number | undefined
+  /** Milliseconds after which an unused one goes; 30 minutes. */
+  readonly idleMs?: number | undefined
+}
+
+interface Session {
+  /** Empty until the transport has given one. */
+  id: string
+  readonly principal: string | undefined
+  readonly server: SDKServer
+  readonly transport: SDKSessionTransport
+  usedAt: number
+  /** Responses that are being sent. */
+  open: number
+}
+
+/** What a request of a session takes along. */
+export interface SessionRequest {
+  readonly request: Request
+  readonly parsedBody: unknown
+  readonly caller: Caller
+}
+
+const SESSION_HEADER = "mcp-session-id"
+
+/** Sessions of clients up to 2025-11-25, each with a server and an owner of its own. */
+export class Sessions {
+  readonly #sdk: ServerSDK
+  readonly #servers: Servers
+  readonly #logger: Logger
+  readonly #keepAliveMs: number
+  readonly #max: number
+  readonly #idleMs: number
+  // In the order of their use, the longest unused first.
+  readonly #sessions = new Map<string, Session>()
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(
+    sdk: ServerSDK,
+    servers: Servers,
+    limits: SessionLimits,
+    keepAliveMs: number,
+    logger: Logger,
+  ) {
+    this.#sdk = sdk
+    this.#servers = servers
+    this.#logger = logger
+    this.#keepAliveMs = keepAliveMs
+    this.#max = limits.max ?? 1024
+    this.#idleMs = limits.idleMs ?? 30 * 60_000
+  }
+
+  async handle(incoming: SessionRequest): Promise<Response> {
+    const { request, parsedBody, caller } = incoming
+    if (isInitialize(parsedBody)) return await this.#open(incoming)
+    const id = request.headers.get(SESSION_HEADER)
+    if (id === null) {
+      return refuse(400, NOT_SERVED, "Bad Request: send the Mcp-Session-Id of your session.")
+    }
+    const session = this.#sessions.get(id)
+    // A session of someone else is none: its id may have been seen somewhere.
+    if (session === undefined || session.principal !== caller.identity?.id) {
+      return refuse(404, -32001, "Session not found. Initialize again.")
+    }
+    return await this.#pass(session, incoming)
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#timer)
+    const sessions = [...this.#sessions.values()]
+    this.#sessions.clear()
+    await Promise.all(sessions.map(({ server }) => server.close()))
+  }
+
+  async #open(incoming: SessionRequest): Promise<Response> {
+    if (this.#sessions.size >= this.#max && !this.#makeRoom()) {
+      return refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
+        headers: { "Retry-After": "30" },
+      })
+    }
+    const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      keepAliveMs: this.#keepAliveMs,
+    })
+    const { caller } = incoming
+    const server = this.#servers.create(this.#sdk, {
+      era: "legacy",
+      caller,
+      isLasting: true,
+      // Nothing more comes on the stream of a request that was cancelled.
+      onCancelled: (id) => transport.closeSSEStream(id),
+    })
+    await server.connect(transport)
+    const session: Session = {
+      id: "",
+      principal: caller.identity?.id,
+      server,
+      transport,
+      usedAt: Date.now(),
+      open: 0,
+    }
+    const response = await this.#pass(session, incoming)
+    const id = transport.sessionId
+    if (id === undefined) {
+      await server.close()
+      return response
+    }
+    const { onclose } = server
+    server.onclose = () => {
+      this.#sessions.delete(id)
+      onclose?.()
+    }
+    session.id = id
+    this.#sessions.set(id, session)
+    this.#sweepLater()
+    return response
+  }
+
+  async #pass(session: Session, incoming: SessionRequest): Promise<Response> {
+    const { request, parsedBody, caller } = incoming
+    this.#touch(session)
+    const response = await session.transport.handleRequest(request, {
+      ...(parsedBody === undefined ? {} : { parsedBody }),
+      authInfo: caller,
+    })
+    if (response.body === null) return response
+    session.open++
+    const body = watched(response.body, (isLeft) => {
+      session.open--
+      this.#touch(session)
+      if (isLeft) cancel(session.transport, requestIds(parsedBody))
+    })
+    return new Response(body, { status: response.status, headers: response.headers })
+  }
+
+  #touch(session: Session): void {
+    session.usedAt = Date.now()
+    if (this.#sessions.delete(session.id)) this.#sessions.set(session.id, session)
+  }
+
+  #makeRoom(): boolean {
+    for (const session of this.#sessions.values()) {
+      if (session.open > 0) continue
+      this.#end(session, "another one needed its place")
+      return true
+    }
+    return false
+  }
+
+  #sweepLater(): void {
+    if (this.#timer !== undefined || !Number.isFinite(this.#idleMs)) return
+    this.#timer = setTimeout(() => this.#sweep(), Math.min(this.#idleMs, 60_000))
+    setRef(this.#timer, false)
+  }
+
+  #sweep(): void {
+    this.#timer = undefined
+    const before = Date.now() - this.#idleMs
+    for (const session of this.#sessions.values()) {
+      if (session.usedAt > before) break
+      if (session.open === 0) this.#end(session, "it was not used")
+    }
+    if (this.#sessions.size > 0) this.#sweepLater()
+  }
+
+  #end({ id, server }: Session, reason: string): void {
+    this.#sessions.delete(id)
+    this.#logger.debug("An MCP session was ended", { reason })
+    server.close().catch(() => undefined)
+  }
+}
+
+/** The same stream, and word of its end: whether the client has left before it. */
+function watched(
+  body: ReadableStream<Uint8Array>,
+  onEnd: (isLeft: boolean) => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  let isOver = false
+  const end = (isLeft: boolean): void => {
+    if (!isOver) onEnd(isLeft)
+    isOver = true
+  }
+  return new ReadableStream({
+    async pull(controller) {
+      const { done, value } = await reader.read()
+      if (!done) {
+        controller.enqueue(value)
+        return
+      }
+      end(false)
+      controller.close()
+    },
+    async cancel(reason) {
+      end(true)
+      await reader.cancel(reason)
+    },
+  })
+}
+
+// The answer could not be delivered any more: nothing is kept for a client that comes back.
+function cancel(transport: SDKSessionTransport, ids: readonly RequestId[]): void {
+  for (const requestId of ids) {
+    const params = { requestId, reason: "The client has disconnected" }
+    transport.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params })
+  }
+}
+
+function requestIds(body: unknown): RequestId[] {
+  const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
+  return messages.flatMap((message) =>
+    isRecord(message) && "method" in message && isId(message["id"]) ? [message["id"]] : [],
+  )
+}
+
+function isId(value: unknown): value is RequestId {
+  return typeof value === "string" || typeof value === "number"
+}
+
+function isInitialize(body: unknown): boolean {
+  return isRecord(body) && body["method"] === "initialize"
+}

@@ -1,0 +1,157 @@
+import { CallError } from "../../errors.ts"
+import type { Logger } from "../../logger.ts"
+import type { Identity } from "../../types.ts"
+import { claimOutput } from "./console.ts"
+import type { ClaimedOutput, OutputLike } from "./console.ts"
+import type { SDKFactory, StdioSDK } from "./sdk.ts"
+
+/** How standard input and output are served. */
+export interface StdioOptions {
+  /** Who starts the process is who calls; nobody in particular, when left out. */
+  readonly identity?: Identity | undefined
+  /** False for programs that go on when the client is gone: signals stay theirs, and nothing exits. */
+  readonly exit?: boolean | undefined
+  /** The longest message, in bytes; 10 MiB. */
+  readonly maxMessageBytes?: number | undefined
+}
+
+/** A connection over standard input and output. */
+export interface StdioConnection extends AsyncDisposable {
+  /** Settles when the client is gone, or `close` was called. */
+  readonly closed: Promise<void>
+  close(): Promise<void>
+}
+
+interface ProcessLike {
+  readonly stdin: unknown
+  readonly stdout: OutputLike
+  readonly stderr: OutputLike
+  once(type: string, listener: () => void): unknown
+  off(type: string, listener: () => void): unknown
+  exit(code: number): void
+}
+
+/** What is served, and what goes when it is over. */
+export interface StdioParts {
+  readonly sdk: StdioSDK
+  readonly factory: SDKFactory
+  readonly logger: Logger
+  /** Closes what the process has open, before it exits. */
+  readonly closeAll: () => Promise<void>
+}
+
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024
+const EXIT_WITHIN_MS = 1500
+const SIGNALS = [
+  ["SIGTERM", 143],
+  ["SIGINT", 130],
+  ["SIGHUP", 129],
+] as const
+
+let isServing = false
+
+/**
+ * Serves one client on standard input and output.
+ *
+ * When it goes, calls are ended, and unless `exit` is false the process exits within two seconds,
+ * whatever else is open: clients start many servers and expect none to stay behind.
+ */
+export async function serveStdio(
+  parts: StdioParts,
+  options: StdioOptions,
+): Promise<StdioConnection> {
+  const host = await nodeProcess()
+  if (isServing) {
+    throw new TypeError("stdio(): standard input and output are being served already.")
+  }
+  isServing = true
+  return new Serving(host, parts, options)
+}
+
+class Serving implements StdioConnection {
+  readonly closed: Promise<void>
+  readonly #host: ProcessLike
+  readonly #parts: StdioParts
+  readonly #served: { close(): Promise<void> }
+  readonly #claimed: ClaimedOutput
+  readonly #signals: (readonly [signal: string, handler: () => void])[] = []
+  #markClosed: () => void = () => undefined
+  #isOver = false
+  #isLeaving = false
+
+  constructor(host: ProcessLike, parts: StdioParts, options: StdioOptions) {
+    const { exit = true, maxMessageBytes = MAX_MESSAGE_BYTES } = options
+    this.#host = host
+    this.#parts = parts
+    this.closed = new Promise<void>((resolve) => {
+      this.#markClosed = resolve
+    })
+    const claimed = claimOutput(host.stdout, host.stderr)
+    this.#claimed = claimed
+    const limits = { maxBufferSize: maxMessageBytes }
+    const wire = new parts.sdk.StdioServerTransport(host.stdin, claimed.output, limits)
+    this.#served = parts.sdk.serveStdio(parts.factory, {
+      transport: wire,
+      onerror: (error: Error) => parts.logger.debug("The MCP connection reported", { error }),
+    })
+    const { onclose } = wire
+    wire.onclose = () => {
+      onclose?.()
+      // Whoever closes from this side goes on; a client that has gone leaves nothing to do.
+      if (exit && !this.#isOver) this.#leave(0)
+      this.#finish()
+    }
+    if (exit) this.#heedSignals()
+  }
+
+  async close(): Promise<void> {
+    this.#finish()
+    await this.#served.close()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  #heedSignals(): void {
+    for (const [signal, code] of SIGNALS) {
+      const handler = (): void => this.#leave(code)
+      this.#signals.push([signal, handler])
+      this.#host.once(signal, handler)
+    }
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    isServing = false
+    for (const [signal, handler] of this.#signals) this.#host.off(signal, handler)
+    this.#claimed.release()
+    this.#markClosed()
+  }
+
+  #leave(code: number): void {
+    if (this.#isLeaving) return
+    this.#isLeaving = true
+    const exit = (): void => this.#host.exit(code)
+    setTimeout(exit, EXIT_WITHIN_MS)
+    const { closeAll, logger } = this.#parts
+    // The process ends whatever comes of it.
+    void Promise.all([this.#served.close(), closeAll()])
+      .catch((error: unknown) => logger.error("Closing failed", { error }))
+      .then(exit)
+  }
+}
+
+async function nodeProcess(): Promise<ProcessLike> {
+  const name = "process"
+  try {
+    const module = (await import(/* @vite-ignore */ `node:${name}`)) as { default: ProcessLike }
+    return module.default
+  } catch (cause) {
+    throw new CallError("UNAVAILABLE", "stdio(): this platform has no process of Node.", {
+      cause,
+      retryable: false,
+    })
+  }
+}

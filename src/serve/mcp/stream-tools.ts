@@ -1,0 +1,179 @@
+import type { Clock } from "../../platform.ts"
+import type { EnvelopeStream } from "../../infer.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { JsonSchema } from "../../schema/json.ts"
+import type { ProgressUpdate } from "../../types.ts"
+import { invalid } from "../../validation.ts"
+import type { ValueError } from "../../validation.ts"
+import type { StreamLimits } from "./options.ts"
+import { jsonOf } from "./results.ts"
+import { movedTo, outputForm, plainSchema, wrappedInput } from "./schemas.ts"
+import type { InputForm, OutputForm } from "./schemas.ts"
+
+/** A subscription as a tool that collects items: what it takes, and what it gives. */
+export interface StreamForm {
+  readonly input: InputForm
+  /** Which of its inputs say how much is wanted. */
+  readonly limitName: string
+  readonly timeoutName: string
+  /** How many items, and for how long. Throws `VALIDATION_ERROR`. */
+  bounds(given: Readonly<Record<string, unknown>>, id: string): StreamBounds
+}
+
+export interface StreamBounds {
+  readonly limit: number
+  readonly timeoutMs: number
+}
+
+/** What was collected. */
+export interface Collected {
+  /** JSON of each item. */
+  readonly items: readonly string[]
+  /** The stream ended by itself. */
+  readonly isComplete: boolean
+  /** Why it broke off, when it did. */
+  readonly error?: unknown
+}
+
+/** Adds how much of the stream is wanted to what the operation takes, under names that it does not use. */
+export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
+  const { schema, take, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
+  const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
+  const limitName = freeName("limit", properties)
+  const timeoutName = freeName("timeoutMs", properties)
+  return {
+    input: {
+      schema: {
+        ...schema,
+        properties: {
+          ...properties,
+          [limitName]: {
+            type: "integer",
+            minimum: 1,
+            maximum: finite(limits.maxLimit),
+            default: finite(limits.limit),
+            description: "Stop after this many items.",
+          },
+          [timeoutName]: {
+            type: "integer",
+            minimum: 1,
+            maximum: finite(limits.maxTimeoutMs),
+            default: finite(limits.timeoutMs),
+            description: "Stop after this many milliseconds.",
+          },
+        },
+      },
+      take: ({ [limitName]: _limit, [timeoutName]: _timeout, ...given }) => take(given),
+      pointer,
+      note: own.note,
+    },
+    limitName,
+    timeoutName,
+    bounds: (given, id) => {
+      const faults: ValueError[] = []
+      const limit = bound(given, limitName, limits.limit, limits.maxLimit, faults)
+      const timeoutMs = bound(given, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, faults)
+      if (faults.length > 0) throw invalid("VALIDATION_ERROR", `Input for "${id}"`, faults)
+      return { limit, timeoutMs }
+    },
+  }
+}
+
+/** Reads a stream until it ends, is long enough, or takes too long; leaves nothing of it behind. */
+export async function collect(
+  stream: EnvelopeStream,
+  { limit, timeoutMs }: StreamBounds,
+  most: number,
+  progress: ((value: ProgressUpdate) => void) | undefined,
+  clock: Clock,
+): Promise<Collected> {
+  const items: string[] = []
+  let size = 0
+  let timer: unknown
+  const late = new Promise<"late">((resolve) => {
+    if (Number.isFinite(timeoutMs)) timer = clock.setTimeout(() => resolve("late"), timeoutMs)
+  })
+  try {
+    while (items.length < limit) {
+      const next = stream.next()
+      const result = await Promise.race([next, late])
+      if (result === "late") {
+        next.catch(() => undefined)
+        return { items, isComplete: false }
+      }
+      if (result.done === true) return { items, isComplete: true }
+      const item = jsonOf(result.value.data) ?? "null"
+      size += item.length
+      // What would be too large to send is not worth waiting for.
+      if (size > most && items.length > 0) return { items, isComplete: false }
+      items.push(item)
+      progress?.({
+        progress: items.length,
+        ...(Number.isFinite(limit) && { total: limit }),
+      })
+    }
+    return { items, isComplete: false }
+  } catch (error) {
+    return { items, isComplete: false, error }
+  } finally {
+    // A source that takes its time to stop is not waited for longer than for its items.
+    await Promise.race([stream.return().catch(() => undefined), late])
+    clock.clearTimeout(timer)
+  }
+}
+
+/** What a tool that collects gives: the items, and whether there were no more. */
+export function itemsOutput(item: JsonSchema): OutputForm {
+  const form = outputForm(item, false)
+  return {
+    schema: {
+      type: "object",
+      properties: {
+        items: {
+          type: "array",
+          ...(form !== undefined && { items: movedTo("/properties/items/items", form.schema) }),
+        },
+        isComplete: { type: "boolean", description: "The stream ended by itself." },
+      },
+      required: ["items", "isComplete"],
+    },
+    isWrapped: false,
+  }
+}
+
+function wrapped(form: InputForm): InputForm {
+  if (form.pointer !== "") return form
+  const inner = wrappedInput(plainSchema(form.schema), true)
+  return { ...inner, note: form.note }
+}
+
+/** A property can be added to it: nothing else at its root has a say in which there are. */
+function isPlainObject(schema: JsonSchema): boolean {
+  return !["$ref", "$dynamicRef", "allOf", "anyOf", "oneOf", "not", "if", "propertyNames"].some(
+    (keyword) => keyword in schema,
+  )
+}
+
+function freeName(name: string, properties: Readonly<Record<string, unknown>>): string {
+  return Object.hasOwn(properties, name) ? freeName(`_${name}`, properties) : name
+}
+
+function bound(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
+  fallback: number,
+  most: number,
+  faults: ValueError[],
+): number {
+  const value = Object.hasOwn(given, name) ? given[name] : undefined
+  if (value === undefined || value === null) return fallback
+  if (typeof value !== "number" || !Number.isInteger(value) || value < 1) {
+    faults.push({ path: `/${name}`, message: "must be a whole number, at least 1" })
+    return fallback
+  }
+  return Math.min(value, most)
+}
+
+function finite(value: number): number | undefined {
+  return Number.isFinite(value) ? value : undefined
+}

@@ -1,0 +1,174 @@
+import type { MCPToolDefinition } from "../../mcp/model.ts"
+import type { AnyRegistry } from "../../registry.ts"
+import { callTool } from "./calls.ts"
+import { costOf } from "./cost.ts"
+import { unknownTool } from "./faults.ts"
+import { Listing, invalidCursor, isShown } from "./listing.ts"
+import type {
+  MCPSurface,
+  SurfaceCall,
+  SurfaceCaller,
+  SurfaceCost,
+  SurfacePage,
+  SurfaceResult,
+} from "./model.ts"
+import { settleOptions } from "./options.ts"
+import type { SettledOptions, SurfaceOptions } from "./options.ts"
+import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
+import type { OperationTool } from "./tool.ts"
+
+export type { ExposeOptions, ExposeRule, SurfaceOptions } from "./options.ts"
+
+const MOST_LINTED = 10
+
+/** Shows a registry as MCP tools. Whoever makes it closes it; the registry stays open. */
+export function createSurface(registry: AnyRegistry, options: SurfaceOptions = {}): MCPSurface {
+  return new Surface(registry, settleOptions(options))
+}
+
+class Surface implements MCPSurface {
+  readonly #registry: AnyRegistry
+  readonly #options: SettledOptions
+  readonly #listeners = new Set<() => void>()
+  readonly #stop: () => void
+  #version = 0
+  #listing: Listing | undefined
+  /** What was made for the version before: most of it stays as it is. */
+  #before: Listing | undefined
+  #isTelling = false
+  #isLinted = false
+
+  constructor(registry: AnyRegistry, options: SettledOptions) {
+    this.#registry = registry
+    this.#options = options
+    this.#stop = registry.onChange(({ type, id, spec }) => {
+      // What was replaced may have been shown, whatever it is now.
+      if (type === "replaced" || isShown(id, spec, options)) this.#changed()
+    })
+  }
+
+  get version(): number {
+    return this.#version
+  }
+
+  list(caller: SurfaceCaller, cursor: string | undefined): SurfacePage {
+    const { mode, ttlMs, pageSize } = this.#options
+    const listing = this.#current()
+    const cacheScope = listing.isRestricted && mode !== "search" ? "private" : "public"
+    const visible = listing.visibleTo(caller.identity)
+    if (this.#modeFor(visible.length) === "search") {
+      if (cursor !== undefined) throw invalidCursor()
+      return { tools: SEARCH_TOOLS, ttlMs, cacheScope }
+    }
+    const { tools, nextCursor } = listing.page(visible, cursor, pageSize)
+    this.#lint(tools)
+    return {
+      tools: tools.map((tool) => listing.define(tool, caller.era)),
+      ...(nextCursor !== undefined && { nextCursor }),
+      ttlMs,
+      cacheScope,
+    }
+  }
+
+  find(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
+    const listing = this.#current()
+    const found = this.#searchToolFor(name, caller)
+    if (found !== undefined) return found
+    const tool = listing.named(name, caller.identity)
+    return tool === undefined ? undefined : listing.define(tool, caller.era)
+  }
+
+  async call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult> {
+    const listing = this.#current()
+    if (this.#searchToolFor(name, call) !== undefined) {
+      return await callSearchTool(name, input, call, {
+        registry: this.#registry,
+        listing,
+        options: this.#options,
+      })
+    }
+    // Also in search mode: a client may hold a list from when there were fewer operations.
+    const tool = listing.named(name, call.identity)
+    if (tool === undefined) throw unknownTool(name)
+    return await callTool(this.#registry, tool, input, call, this.#options)
+  }
+
+  onChange(listener: () => void): () => void {
+    const entry = (): void => listener()
+    this.#listeners.add(entry)
+    return () => void this.#listeners.delete(entry)
+  }
+
+  cost(caller: SurfaceCaller): SurfaceCost {
+    const listing = this.#current()
+    const visible = listing.visibleTo(caller.identity)
+    return {
+      mode: this.#modeFor(visible.length),
+      all: costOf(visible.map((tool) => listing.define(tool, caller.era))),
+      search: costOf(SEARCH_TOOLS),
+    }
+  }
+
+  close(): void {
+    this.#stop()
+    this.#listeners.clear()
+  }
+
+  #current(): Listing {
+    if (this.#listing === undefined) {
+      this.#listing = new Listing(this.#registry, this.#version, this.#options, this.#before)
+      this.#before = undefined
+    }
+    return this.#listing
+  }
+
+  #modeFor(count: number): "all" | "search" {
+    const { mode, threshold } = this.#options
+    if (mode !== "auto") return mode
+    return count > threshold ? "search" : "all"
+  }
+
+  #searchToolFor(name: string, { identity }: SurfaceCaller): MCPToolDefinition | undefined {
+    const tool = searchTool(name)
+    if (tool === undefined) return undefined
+    const count = this.#current().visibleTo(identity).length
+    return this.#modeFor(count) === "search" ? tool : undefined
+  }
+
+  /** Says once what clients are known to refuse, or what was rewritten for them. */
+  #lint(tools: readonly OperationTool[]): void {
+    if (this.#isLinted) return
+    const { isPortable, logger } = this.#options
+    const found = tools.flatMap(({ id, lint }) =>
+      lint.length > 0 ? [{ tool: id, reasons: lint }] : [],
+    )
+    if (found.length === 0) return
+    this.#isLinted = true
+    const fields = { count: found.length, tools: found.slice(0, MOST_LINTED) }
+    if (isPortable) logger.debug("Input schemas of some tools were rewritten", fields)
+    else {
+      logger.warn(
+        `Some clients refuse the input schemas of some tools; schemaProfile: "portable" rewrites them`,
+        fields,
+      )
+    }
+  }
+
+  #changed(): void {
+    this.#version++
+    this.#before = this.#listing ?? this.#before
+    this.#listing = undefined
+    if (this.#isTelling) return
+    this.#isTelling = true
+    queueMicrotask(() => {
+      this.#isTelling = false
+      for (const listener of this.#listeners) {
+        try {
+          listener()
+        } catch (error) {
+          this.#options.logger.error("A listener for changed tools threw", { error })
+        }
+      }
+    })
+  }
+}

@@ -1,0 +1,230 @@
+import { consoleLogger } from "../../logger.ts"
+import type { Logger } from "../../logger.ts"
+import type { AnyRegistry } from "../../registry.ts"
+import type { MCPIcon } from "../../response-envelope.ts"
+import type { Identity } from "../../types.ts"
+import type { UpgradeRules } from "../upgrade.ts"
+import { NOT_SERVED, refuse } from "./answers.ts"
+import { Doorkeeper } from "./auth.ts"
+import type { AuthOptions, GivenCaller } from "./auth.ts"
+import { ChangeNotices } from "./changes.ts"
+import { HTTPServing } from "./http.ts"
+import type { Incoming } from "./http.ts"
+import { describeNamespaces } from "./instructions.ts"
+import { listenOn } from "./listen.ts"
+import type { Listening, ListenOptions } from "./listen.ts"
+import type { MCPSurface, SurfaceCost } from "./model.ts"
+import { answerNode } from "./node.ts"
+import type { NodeRequestLike, NodeResponseLike } from "./node.ts"
+import { StateSeal } from "./request-state.ts"
+import { loadServerSDK, loadStdioSDK } from "./sdk.ts"
+import { Servers } from "./server.ts"
+import type { Caller } from "./server.ts"
+import type { SessionLimits } from "./sessions.ts"
+import { serveStdio } from "./stdio.ts"
+import type { StdioConnection, StdioOptions } from "./stdio.ts"
+import { createSurface } from "./surface.ts"
+import type { SurfaceOptions } from "./surface.ts"
+import { incomingOf } from "./web.ts"
+
+/** Options of `toMCP`. */
+export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRules {
+  /** What the server calls itself: "operations", "1.0.0". */
+  readonly name?: string | undefined
+  readonly version?: string | undefined
+  readonly title?: string | undefined
+  readonly icons?: readonly MCPIcon[] | undefined
+  readonly websiteUrl?: string | undefined
+  /** What models are told before anything else; by default which namespaces there are. `false` for nothing. */
+  readonly instructions?: string | false | undefined
+  /** Sessions of clients up to 2025-11-25; `false` serves them without, and then nobody can be asked. */
+  readonly sessions?: SessionLimits | false | undefined
+  /** The longest body of a request, in bytes; 4 MiB. */
+  readonly maxBodyBytes?: number | undefined
+  /** Milliseconds of silence on a stream before a comment is sent; 15,000. */
+  readonly keepAliveMs?: number | undefined
+  /** Seals the answers that modern clients carry between rounds. Give it where several servers share clients: 32 bytes or more. */
+  readonly stateKey?: string | Uint8Array | undefined
+  /** Milliseconds that a client may take for a round of questions; 5 minutes. */
+  readonly stateTtlMs?: number | undefined
+  /** Milliseconds that a legacy client may take for an answer; 10 minutes. */
+  readonly inputTimeoutMs?: number | undefined
+  /** Milliseconds that `close` waits for calls that run; 5,000. */
+  readonly drainMs?: number | undefined
+  readonly logger?: Logger | undefined
+}
+
+/** A registry as an MCP server, over HTTP and standard input and output, for clients of both eras. */
+export interface MCPServer extends AsyncDisposable {
+  /** Answers a web request. */
+  readonly fetch: (request: Request, caller?: GivenCaller) => Promise<Response>
+  /** Answers a request of Node: `http.createServer(server.node)`. */
+  readonly node: (request: NodeRequestLike, response: NodeResponseLike) => Promise<void>
+  /** Opens a port of its own. */
+  listen(options?: ListenOptions): Promise<Listening>
+  /** Serves the client that has started this process. */
+  stdio(options?: StdioOptions): Promise<StdioConnection>
+  /** Tells clients to list tools again. Changes of the registry are told without it. */
+  notifyChanged(): void
+  /** What the tools cost a model that reads all of them. */
+  cost(identity?: Identity): SurfaceCost
+  /** Waits for calls that run, ends what is left, and lets go of all clients. The registry stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Serves a registry as MCP tools.
+ *
+ * The package `@modelcontextprotocol/server` is loaded with the first request.
+ */
+export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
+  if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
+    throw new TypeError("toMCP(registry): registry must be an OperationRegistry.")
+  }
+  return new RegistryServer(registry, options)
+}
+
+class RegistryServer implements MCPServer {
+  readonly #registry: AnyRegistry
+  readonly #options: MCPServerOptions
+  readonly #logger: Logger
+  readonly #surface: MCPSurface
+  readonly #notices = new ChangeNotices()
+  readonly #doorkeeper: Doorkeeper
+  readonly #servers: Servers
+  readonly #closers = new Set<{ close(): Promise<void> }>()
+  readonly #stopFollowing: () => void
+  #http: Promise<HTTPServing> | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(registry: AnyRegistry, options: MCPServerOptions) {
+    const { logger = consoleLogger, stateKey, stateTtlMs = 300_000 } = options
+    this.#registry = registry
+    this.#options = options
+    this.#logger = logger
+    this.#doorkeeper = new Doorkeeper(options, logger)
+    const seal = new StateSeal(stateKey, stateTtlMs)
+    this.#surface = createSurface(registry, options)
+    this.#stopFollowing = this.#surface.onChange(this.#notices.changed)
+    this.#servers = new Servers({
+      surface: this.#surface,
+      seal,
+      notices: this.#notices,
+      logger,
+      inputTimeoutMs: options.inputTimeoutMs ?? 600_000,
+      serverInfo: infoOf(options),
+      instructions: (caller) => this.#instructions(caller),
+    })
+  }
+
+  readonly fetch = (request: Request, caller?: GivenCaller): Promise<Response> =>
+    this.#handle(incomingOf(request, caller))
+
+  readonly node = async (request: NodeRequestLike, response: NodeResponseLike): Promise<void> => {
+    try {
+      await answerNode(request, response, (incoming) => this.#handle(incoming))
+    } catch (error) {
+      // The connection is gone: there is no one to tell.
+      this.#logger.debug("An MCP request was not completed", { error })
+    }
+  }
+
+  async listen(options: ListenOptions = {}): Promise<Listening> {
+    const hasAuthentication = this.#options.authenticate !== undefined
+    const listening = await listenOn(this.node, options, hasAuthentication)
+    this.#closers.add(listening)
+    return listening
+  }
+
+  async stdio(options: StdioOptions = {}): Promise<StdioConnection> {
+    const [sdk, stdio] = await Promise.all([loadServerSDK(), loadStdioSDK()])
+    const caller: Caller = { identity: options.identity }
+    const connection = await serveStdio(
+      {
+        sdk: stdio,
+        factory: ({ era }) => this.#servers.create(sdk, { era, caller, isLasting: true }),
+        logger: this.#logger,
+        closeAll: async () => {
+          await Promise.all([this.close(), this.#registry.close()])
+        },
+      },
+      options,
+    )
+    this.#closers.add(connection)
+    return connection
+  }
+
+  notifyChanged(): void {
+    this.#notices.changed()
+  }
+
+  cost(identity?: Identity): SurfaceCost {
+    return this.#surface.cost({ identity, era: "modern" })
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #handle(incoming: Incoming): Promise<Response> {
+    if (this.#closing !== undefined) {
+      return refuse(503, NOT_SERVED, "The server is closing.", { headers: { "Retry-After": "5" } })
+    }
+    try {
+      this.#http ??= this.#openHTTP()
+      const http = await this.#http
+      return await http.handle(incoming)
+    } catch (error) {
+      if (incoming.signal.aborted) return new Response(null, { status: 499 })
+      this.#logger.error("An MCP request failed", { error })
+      return refuse(500, -32603, "Internal error.")
+    }
+  }
+
+  async #openHTTP(): Promise<HTTPServing> {
+    const { maxBodyBytes = 4 * 1024 * 1024, keepAliveMs = 15_000, sessions = {} } = this.#options
+    return new HTTPServing(await loadServerSDK(), {
+      surface: this.#surface,
+      servers: this.#servers,
+      notices: this.#notices,
+      doorkeeper: this.#doorkeeper,
+      rules: this.#options,
+      sessions,
+      maxBodyBytes,
+      keepAliveMs,
+      logger: this.#logger,
+    })
+  }
+
+  async #close(): Promise<void> {
+    this.#stopFollowing()
+    await this.#servers.drain(this.#options.drainMs ?? 5000)
+    this.#notices.close()
+    const http = await this.#http?.catch(() => undefined)
+    await http?.close()
+    await Promise.all([...this.#closers].map((closer) => closer.close()))
+    this.#surface.close()
+  }
+
+  #instructions({ identity }: Caller): string | undefined {
+    const { instructions } = this.#options
+    if (typeof instructions === "string") return instructions
+    return instructions === false ? undefined : describeNamespaces(this.#registry, identity)
+  }
+}
+
+function infoOf(options: MCPServerOptions): Readonly<Record<string, unknown>> {
+  const { name = "operations", version = "1.0.0", title, icons, websiteUrl } = options
+  return {
+    name,
+    version,
+    ...(title === undefined ? {} : { title }),
+    ...(icons === undefined ? {} : { icons }),
+    ...(websiteUrl === undefined ? {} : { websiteUrl }),
+  }
+}

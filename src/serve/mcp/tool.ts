@@ -1,0 +1,160 @@
+import { requirementOf } from "../../access.ts"
+import type { AccessRequirement } from "../../access.ts"
+import type { MCPEra, MCPToolAnnotations, MCPToolDefinition } from "../../mcp/model.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { JsonSchema } from "../../schema/json.ts"
+import type { OperationSpec } from "../../types.ts"
+import { annotationsOf, originOf } from "./annotations.ts"
+import type { SettledOptions } from "./options.ts"
+import { portableInput, unportable } from "./portable.ts"
+import { asObject, inputForm, outputForm, plainSchema } from "./schemas.ts"
+import type { InputForm, OutputForm } from "./schemas.ts"
+import { itemsOutput, streamForm } from "./stream-tools.ts"
+import type { StreamForm } from "./stream-tools.ts"
+import { visibleSchema, visibleText } from "./visible-text.ts"
+
+/** One operation as a tool: made once for a spec, its parts when they are first needed. */
+export class OperationTool {
+  readonly id: string
+  readonly spec: OperationSpec
+  /** What a caller must hold to see it; where that depends on the input, it is seen. */
+  readonly requirement: AccessRequirement | undefined
+  /** The definition of an imported tool, as its server gave it. */
+  readonly raw: MCPToolDefinition | undefined
+  readonly #options: SettledOptions
+  #given: InputForm | undefined
+  #lint: readonly string[] | undefined
+  #input: InputForm | undefined
+  #stream: StreamForm | undefined
+  readonly #outputs = new Map<MCPEra, OutputForm | undefined>()
+  readonly #definitions = new Map<MCPEra, Omit<MCPToolDefinition, "name">>()
+
+  constructor(id: string, spec: OperationSpec, options: SettledOptions) {
+    this.id = id
+    this.spec = spec
+    this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
+    const origin = originOf(spec)
+    this.raw = origin?.kind === "tool" && isPlainRecord(origin.tool) ? origin.tool : undefined
+    this.#options = options
+  }
+
+  get isStream(): boolean {
+    return this.spec.type === "subscription"
+  }
+
+  /** What the operation takes, before anything was rewritten for clients. */
+  get given(): InputForm {
+    return (this.#given ??=
+      this.raw === undefined ? inputForm(this.spec.inputSchema as JsonSchema) : rawInput(this.raw))
+  }
+
+  /** Why some clients refuse what the operation takes; what they get may have been rewritten. */
+  get lint(): readonly string[] {
+    return (this.#lint ??= this.#judge())
+  }
+
+  /** What the tool takes; of a subscription also how much of it. */
+  get form(): InputForm {
+    return this.isStream ? this.stream.input : (this.#input ??= this.#makeInput())
+  }
+
+  get stream(): StreamForm {
+    return (this.#stream ??= streamForm(this.#makeInput(), this.#options.streams))
+  }
+
+  output(era: MCPEra): OutputForm | undefined {
+    if (!this.#outputs.has(era)) this.#outputs.set(era, this.#makeOutput(era === "legacy"))
+    return this.#outputs.get(era)
+  }
+
+  /** Everything that a list says of it but its name. */
+  definition(era: MCPEra): Omit<MCPToolDefinition, "name"> {
+    let definition = this.#definitions.get(era)
+    if (definition === undefined) {
+      definition = this.#define(era)
+      this.#definitions.set(era, definition)
+    }
+    return definition
+  }
+
+  /** One definition that cannot be made must not hide the others. */
+  #define(era: MCPEra): Omit<MCPToolDefinition, "name"> {
+    try {
+      return this.raw === undefined ? this.#describe(era) : this.#handOn(this.raw, era)
+    } catch (error) {
+      this.#options.logger.error("A tool is shown without its schemas", { tool: this.id, error })
+      const description = visibleText(this.spec.description)
+      return { description, inputSchema: { type: "object" }, annotations: annotationsOf(this.spec) }
+    }
+  }
+
+  #judge(): readonly string[] {
+    try {
+      return unportable(this.given.schema)
+    } catch {
+      // A schema that cannot be read is not shown.
+      return []
+    }
+  }
+
+  #makeInput(): InputForm {
+    return this.#options.isPortable ? portableInput(this.given) : this.given
+  }
+
+  #makeOutput(isLegacy: boolean): OutputForm | undefined {
+    const own = this.spec.outputSchema as JsonSchema
+    if (this.isStream) return itemsOutput(own)
+    if (this.raw === undefined) return outputForm(own, isLegacy)
+    const { outputSchema } = this.raw
+    return isPlainRecord(outputSchema) ? outputForm(outputSchema, isLegacy) : undefined
+  }
+
+  #describe(era: MCPEra): Omit<MCPToolDefinition, "name"> {
+    const { spec, form } = this
+    const output = this.output(era)
+    const words = [
+      spec.deprecated === true ? "Deprecated." : "",
+      visibleText(spec.description),
+      form.note ?? "",
+    ]
+    return {
+      ...(spec.title !== undefined && { title: visibleText(spec.title) }),
+      description: words.filter((word) => word !== "").join(" "),
+      inputSchema: visibleSchema(form.schema),
+      ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
+      annotations: annotationsOf(spec),
+    }
+  }
+
+  /** An imported tool is handed on as it came, but for what nobody could see or use. */
+  #handOn(raw: MCPToolDefinition, era: MCPEra): Omit<MCPToolDefinition, "name"> {
+    const { name: _, title, description, annotations, execution, ...rest } = raw
+    const { taskSupport: __, ...otherExecution } = isPlainRecord(execution) ? execution : {}
+    const output = this.output(era)
+    const { note } = this.form
+    const words = [typeof description === "string" ? visibleText(description) : "", note ?? ""]
+    const shown = words.filter((word) => word !== "").join(" ")
+    const { outputSchema: ___, ...kept } = rest
+    return {
+      ...(typeof title === "string" && { title: visibleText(title) }),
+      ...(shown !== "" && { description: shown }),
+      ...kept,
+      ...(isPlainRecord(annotations) && { annotations: visibleTitle(annotations) }),
+      inputSchema: visibleSchema(this.form.schema),
+      ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
+      ...(Object.keys(otherExecution).length > 0 && { execution: otherExecution }),
+    }
+  }
+}
+
+function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
+  const { title } = annotations
+  return typeof title === "string" ? { ...annotations, title: visibleText(title) } : annotations
+}
+
+/** Clients refuse a whole list for one input schema that is no object. */
+function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
+  const plain = isPlainRecord(inputSchema) ? plainSchema(inputSchema) : {}
+  const schema = asObject(plain) ?? { type: "object" }
+  return { schema, take: (given) => given, pointer: "" }
+}

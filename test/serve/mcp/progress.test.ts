@@ -1,0 +1,35 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { ProgressSender } from "../../../src/serve/mcp/progress.ts"
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe("progress on its way to a client", () => {
+  test("only grows", () => {
+    const sent: number[] = []
+    const sender = new ProgressSender(({ progress }) => sent.push(progress))
+    for (const progress of [0, 1, 1, 0.5, Number.NaN, 2, 1.5, 3]) sender.report({ progress })
+    expect(sent).toEqual([0, 1, 2, 3])
+  })
+
+  test("is not faster than it can be taken, and its last word is not lost", () => {
+    const sent: number[] = []
+    const sender = new ProgressSender(({ progress }) => sent.push(progress))
+    for (let progress = 1; progress <= 10_000; progress++) sender.report({ progress })
+    sender.flush()
+    expect(sent.length).toBeLessThan(300)
+    expect(sent.at(-1)).toBe(10_000)
+    expect(sent).toEqual(sent.toSorted((a, b) => a - b))
+  })
+
+  test("goes on when there is room again", () => {
+    const sent: number[] = []
+    const sender = new ProgressSender(({ progress }) => sent.push(progress))
+    for (let progress = 1; progress <= 1000; progress++) sender.report({ progress })
+    vi.advanceTimersByTime(1000)
+    expect(sent.at(-1)).toBe(1000)
+    sender.report({ progress: 2000 })
+    expect(sent.at(-1)).toBe(2000)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})
