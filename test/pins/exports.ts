@@ -70,6 +70,13 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "unwrapOrThrow",
     "validateOrThrow",
   ],
+  "./from-mcp": [
+    "MCPClientLoader",
+    "closeMCPClient",
+    "createMCPClient",
+    "mapMCPContentBlocks",
+    "mcpEnvelope",
+  ],
   "./from-openapi": [
     "FromOpenAPI",
     "FromOpenAPIFile",
@@ -80,6 +87,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   ],
   "./from-standard-schema": ["fromStandardSchema"],
   "./node": ["nodeFS", "scanDirectory"],
+  "./to-mcp": ["readBearerToken", "toMCP"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],
   "./worker": ["createWorkerTransport"],
 }

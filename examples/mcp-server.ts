@@ -1,0 +1,48 @@
+// #region listen
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { createMCPClient } from "@alkdev/operations/from-mcp"
+import { toMCP } from "@alkdev/operations/to-mcp"
+import { Type } from "typebox"
+
+const price = defineOperation({
+  namespace: "shop",
+  name: "price",
+  type: "query",
+  description: "Says what an article costs",
+  inputSchema: Type.Object({ article: Type.String(), count: Type.Integer({ minimum: 1 }) }),
+  outputSchema: Type.Object({ cents: Type.Integer() }),
+  accessControl: { requiredScopes: [] },
+  handler: ({ article, count }) => ({ cents: article.length * 100 * count }),
+})
+
+const registry = createRegistry([price])
+const server = toMCP(registry, { name: "shop" })
+const { url } = await server.listen({ port: 0 })
+// #endregion
+
+// #region call
+const shop = await createMCPClient("shop", { url })
+console.log(shop.client.peer?.protocolVersion, shop.tools[0]?.name)
+
+const called = await shop.client.callTool("shop_price", { article: "tea", count: 2 })
+console.log(called.data)
+
+const wrong = await shop.client.callTool("shop_price", { article: "tea", count: 0 })
+console.log(wrong.data)
+// #endregion
+
+// #region change
+const told = new Promise<string[]>((resolve) => {
+  shop.onToolsChanged(({ added }) => resolve(added.map(({ name }) => name)))
+})
+registry.register(defineOperation({ ...price, name: "offer" }))
+console.log("new:", await told)
+// #endregion
+
+// #region cost
+const { mode, all, search } = server.cost()
+console.log(mode, all.tools, search.tools, all.tokens < search.tokens)
+// #endregion
+
+await shop.close()
+await server.close()
