@@ -17,7 +17,9 @@ export function maskValue(value: string, secrets: readonly string[]): string {
 
 function replaceAll(text: string, secrets: readonly string[], atLeast: number): string {
   let out = text
-  for (const secret of secrets) {
+  // The longest first: one that begins like a shorter one would keep its end.
+  const ordered = secrets.length > 1 ? secrets.toSorted((a, b) => b.length - a.length) : secrets
+  for (const secret of ordered) {
     if (secret.length < atLeast) continue
     for (const spelling of spellings(secret)) out = out.replaceAll(spelling, MASK)
   }

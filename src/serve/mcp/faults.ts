@@ -67,8 +67,10 @@ function protocolFault(error: CallError, tool: OperationTool): ProtocolFault | u
   if (error.cause instanceof ProtocolFault) return error.cause
   const { details, message } = error.toJSON()
   if (isCapabilityRequired(error)) {
-    const required = isPlainRecord(details) ? details["requiredCapabilities"] : undefined
-    return new ProtocolFault(-32021, message, { requiredCapabilities: required ?? {} }, 400)
+    const { requiredCapabilities = {}, message: theirs } = isPlainRecord(details) ? details : {}
+    // Of an imported tool: what its server said, without advice for whoever runs this one.
+    const words = tool.raw !== undefined && typeof theirs === "string" ? theirs : message
+    return new ProtocolFault(-32021, words, { requiredCapabilities }, 400)
   }
   // What the server behind an imported tool answered is handed on as it was.
   if (tool.raw === undefined || !isPlainRecord(details)) return undefined

@@ -3,8 +3,8 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { keywordShape } from "../../schema/keywords.ts"
 import { localTarget } from "./schemas.ts"
 
-/** A schema may be this many times as large without its references; past it they become open. */
-const MAX_NODES = 4000
+/** So many schemas are put in place; past it they are only outlined. */
+const MAX_NODES = 1000
 
 /** Of no use to a model, refused by some clients, or meaningless without references. */
 const DROPPED: ReadonlySet<string> = new Set([

@@ -9,6 +9,9 @@ import type { Naming, ToolNames } from "./names.ts"
 import type { SettledOptions } from "./options.ts"
 import { OperationTool } from "./tool.ts"
 
+/** Characters of a page; clients read messages of some ten million bytes. */
+const MAX_PAGE = 2 * 1024 * 1024
+
 /** What there is to show of one version of a registry. */
 export class Listing {
   /** Sorted by id. */
@@ -74,18 +77,22 @@ export class Listing {
   page(
     tools: readonly OperationTool[],
     cursor: string | undefined,
-    size: number,
+    most: number,
+    era: MCPEra,
   ): { readonly tools: readonly OperationTool[]; readonly nextCursor: string | undefined } {
     const after = cursor === undefined ? undefined : this.#readCursor(cursor)
     // By id and not by number: what a caller may see can change between two pages.
-    const start = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
-    const page = start < 0 ? [] : tools.slice(start, start + size)
-    const last = page.at(-1)
-    const hasMore = start >= 0 && start + size < tools.length && last !== undefined
-    return {
-      tools: page,
-      nextCursor: hasMore ? `${this.#fingerprint}.${last.id}` : undefined,
+    const first = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
+    const start = first < 0 ? tools.length : first
+    let end = start
+    for (let size = 0; end < tools.length && end - start < most; end++) {
+      size += tools[end]?.size(era) ?? 0
+      if (size > MAX_PAGE && end > start) break
     }
+    const page = tools.slice(start, end)
+    const last = page.at(-1)
+    const hasMore = end < tools.length && last !== undefined
+    return { tools: page, nextCursor: hasMore ? `${this.#fingerprint}.${last.id}` : undefined }
   }
 
   #readCursor(cursor: string): string {

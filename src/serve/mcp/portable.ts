@@ -1,5 +1,6 @@
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
+import { eachSubschema } from "../../schema/keywords.ts"
 import { flattened } from "./flatten.ts"
 import { inlined } from "./inline.ts"
 import { localTarget } from "./schemas.ts"
@@ -44,25 +45,26 @@ export function unportable(schema: JsonSchema): readonly string[] {
   return [...reasons]
 }
 
-function lookInto(value: unknown, root: JsonSchema, reasons: Set<string>, depth: number): void {
-  if (depth > 64 || typeof value !== "object" || value === null) return
-  if (isPlainRecord(value)) {
-    const { $ref, type, items, prefixItems } = value
-    if (
-      typeof $ref === "string" &&
-      !$ref.startsWith("#") &&
-      localTarget(root, $ref) === undefined
-    ) {
-      reasons.add("a reference to another document")
-    }
-    if (type === "array" && items === undefined && prefixItems === undefined) {
-      reasons.add(`an array without "items"`)
-    }
-    if (isPlainRecord(value["properties"]) && Object.values(value["properties"]).includes(false)) {
-      reasons.add("a property that is false")
-    }
+function lookInto(
+  schema: Record<string, unknown>,
+  root: JsonSchema,
+  reasons: Set<string>,
+  depth: number,
+): void {
+  if (depth > 64) return
+  const { $ref, type, items, prefixItems, properties } = schema
+  if (typeof $ref === "string" && !$ref.startsWith("#") && localTarget(root, $ref) === undefined) {
+    reasons.add("a reference to another document")
   }
-  for (const item of Object.values(value)) lookInto(item, root, reasons, depth + 1)
+  if (type === "array" && items === undefined && prefixItems === undefined) {
+    reasons.add(`an array without "items"`)
+  }
+  if (isPlainRecord(properties) && Object.values(properties).includes(false)) {
+    reasons.add("a property that is false")
+  }
+  eachSubschema(schema, (one) => {
+    if (typeof one !== "boolean") lookInto(one, root, reasons, depth + 1)
+  })
 }
 
 /** New names of the properties at the root that have to be called otherwise, to their own. */

@@ -19,6 +19,12 @@ export interface OutputForm {
   readonly isWrapped: boolean
 }
 
+/**
+ * Characters of an output schema that is shown. Some APIs describe results with all that they know:
+ * such a schema is longer than any result, and a page of them is more than clients can read.
+ */
+const MAX_OUTPUT_SCHEMA = 32_768
+
 /** What JSON Schema calls types; libraries have more, and clients refuse those. */
 const TYPES: ReadonlySet<unknown> = new Set([
   "null",
@@ -32,9 +38,13 @@ const TYPES: ReadonlySet<unknown> = new Set([
 
 /** A schema as plain JSON: no symbols, no getters, no types that JSON does not have. */
 export function plainSchema(schema: unknown): JsonSchema {
-  const copy: unknown = JSON.parse(JSON.stringify(schema))
+  return fromJson(JSON.stringify(schema))
+}
+
+function fromJson(json: string): JsonSchema {
+  const copy: unknown = JSON.parse(json)
   if (copy === false) return { not: {} }
-  return isPlainRecord(copy) ? withoutForeignTypes(copy) : {}
+  return isPlainRecord(copy) ? standard(copy) : {}
 }
 
 /** The input of an operation as an object, which is what a tool takes. */
@@ -67,10 +77,16 @@ export function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm
   }
 }
 
-/** The schema of a result, `undefined` where it says nothing. */
-export function outputForm(schema: JsonSchema, isLegacy: boolean): OutputForm | undefined {
+/** The schema of a result, `undefined` where it says nothing, or more than is worth sending. */
+export function outputForm(
+  schema: JsonSchema,
+  isLegacy: boolean,
+  most: number = MAX_OUTPUT_SCHEMA,
+): OutputForm | undefined {
   if (mayBeVoid(schema) || schema["type"] === "null") return undefined
-  const plain = plainSchema(schema)
+  const json = JSON.stringify(schema)
+  if (json.length > most) return undefined
+  const plain = fromJson(json)
   if (!saysSomething(plain)) return undefined
   const object = asObject(plain)
   if (object !== undefined) return { schema: object, isWrapped: false }
@@ -191,10 +207,14 @@ function named(root: JsonSchema, reference: string): unknown {
   return Object.values($defs).find((one) => isPlainRecord(one) && one["$id"] === reference)
 }
 
-function withoutForeignTypes(schema: JsonSchema): JsonSchema {
+/** Without what validators of clients refuse: types that JSON does not have, names that are required twice. */
+function standard(schema: JsonSchema): JsonSchema {
   return mapSchemas(schema, (node) => {
-    const { type, anyOf } = node
+    const { type, anyOf, required } = node
     let out: Record<string, unknown> = node
+    if (Array.isArray(required) && new Set(required).size < required.length) {
+      out = { ...out, required: [...new Set(required)] }
+    }
     if (Array.isArray(anyOf) && anyOf.some(isVoid)) {
       const { anyOf: _, ...rest } = out
       const left: unknown[] = anyOf.filter((one) => !isVoid(one))

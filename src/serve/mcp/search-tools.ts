@@ -9,6 +9,7 @@ import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { SettledOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
+import { visibleText } from "./visible-text.ts"
 
 /** What the tools that search work on. */
 export interface SearchGround {
@@ -114,7 +115,7 @@ export async function callSearchTool(
 
 function search(
   input: Readonly<Record<string, unknown>>,
-  { identity, era }: SurfaceCall,
+  { identity }: SurfaceCall,
   { registry, listing }: SearchGround,
 ): { readonly operations: readonly unknown[] } {
   const {
@@ -139,20 +140,22 @@ function search(
       if (found.length >= limit || results.length < asked) break
     }
   }
-  return { operations: found.slice(0, limit).map((tool) => entryOf(tool, era)) }
+  return { operations: found.slice(0, limit).map(entryOf) }
 }
 
-function entryOf(tool: OperationTool, era: SurfaceCall["era"]): Readonly<Record<string, unknown>> {
-  const { title, description = "", inputSchema } = tool.definition(era)
+/** Not from the whole definition: its schema of results may be large, and is not shown here. */
+function entryOf(tool: OperationTool): Readonly<Record<string, unknown>> {
+  const { title } = tool.spec
+  const description = tool.description
   return {
     id: tool.id,
     type: tool.spec.type,
-    ...(title !== undefined && { title }),
+    ...(title !== undefined && { title: visibleText(title) }),
     description:
       description.length > MAX_DESCRIPTION
         ? `${description.slice(0, MAX_DESCRIPTION - 1)}…`
         : description,
-    inputs: inputsOf(inputSchema),
+    inputs: inputsOf(tool.form.schema),
   }
 }
 

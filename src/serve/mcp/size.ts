@@ -17,7 +17,7 @@ export function boundedResult(
 }
 
 /** The refusal of a result that is too large, with what would make it smaller. */
-export function tooLarge(tool: OperationTool, bytes: number, most: number): SurfaceResult {
+function tooLarge(tool: OperationTool, bytes: number, most: number): SurfaceResult {
   const { properties } = tool.form.schema
   const names = isPlainRecord(properties) ? Object.keys(properties) : []
   const useful = names.filter((name) => NARROWING.test(name)).map((name) => `"${name}"`)

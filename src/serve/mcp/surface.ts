@@ -60,7 +60,7 @@ class Surface implements MCPSurface {
       if (cursor !== undefined) throw invalidCursor()
       return { tools: SEARCH_TOOLS, ttlMs, cacheScope }
     }
-    const { tools, nextCursor } = listing.page(visible, cursor, pageSize)
+    const { tools, nextCursor } = listing.page(visible, cursor, pageSize, caller.era)
     this.#lint(tools)
     return {
       tools: tools.map((tool) => listing.define(tool, caller.era)),

@@ -27,6 +27,7 @@ export class OperationTool {
   #input: InputForm | undefined
   #stream: StreamForm | undefined
   readonly #outputs = new Map<MCPEra, OutputForm | undefined>()
+  readonly #sizes = new Map<MCPEra, number>()
   readonly #definitions = new Map<MCPEra, Omit<MCPToolDefinition, "name">>()
 
   constructor(id: string, spec: OperationSpec, options: SettledOptions) {
@@ -58,6 +59,19 @@ export class OperationTool {
     return this.isStream ? this.stream.input : (this.#input ??= this.#makeInput())
   }
 
+  /** What it does, in words, with what its schema no longer says. */
+  get description(): string {
+    const { spec, form } = this
+    const deprecated = spec.deprecated === true ? "Deprecated." : ""
+    const own = this.raw?.description
+    const words = [
+      deprecated,
+      visibleText(typeof own === "string" ? own : spec.description),
+      form.note ?? "",
+    ]
+    return words.filter((word) => word !== "").join(" ")
+  }
+
   get stream(): StreamForm {
     return (this.#stream ??= streamForm(this.#makeInput(), this.#options.streams))
   }
@@ -75,6 +89,16 @@ export class OperationTool {
       this.#definitions.set(era, definition)
     }
     return definition
+  }
+
+  /** Characters of the definition as JSON. */
+  size(era: MCPEra): number {
+    let size = this.#sizes.get(era)
+    if (size === undefined) {
+      size = JSON.stringify(this.definition(era)).length
+      this.#sizes.set(era, size)
+    }
+    return size
   }
 
   /** One definition that cannot be made must not hide the others. */
@@ -106,20 +130,17 @@ export class OperationTool {
     if (this.isStream) return itemsOutput(own)
     if (this.raw === undefined) return outputForm(own, isLegacy)
     const { outputSchema } = this.raw
-    return isPlainRecord(outputSchema) ? outputForm(outputSchema, isLegacy) : undefined
+    if (!isPlainRecord(outputSchema)) return undefined
+    if (isLegacy) return outputForm(outputSchema, isLegacy, Number.POSITIVE_INFINITY)
+    return { schema: plainSchema(outputSchema), isWrapped: false }
   }
 
   #describe(era: MCPEra): Omit<MCPToolDefinition, "name"> {
     const { spec, form } = this
     const output = this.output(era)
-    const words = [
-      spec.deprecated === true ? "Deprecated." : "",
-      visibleText(spec.description),
-      form.note ?? "",
-    ]
     return {
       ...(spec.title !== undefined && { title: visibleText(spec.title) }),
-      description: words.filter((word) => word !== "").join(" "),
+      description: this.description,
       inputSchema: visibleSchema(form.schema),
       ...(output !== undefined && { outputSchema: visibleSchema(output.schema) }),
       annotations: annotationsOf(spec),
@@ -131,13 +152,11 @@ export class OperationTool {
     const { name: _, title, description, annotations, execution, ...rest } = raw
     const { taskSupport: __, ...otherExecution } = isPlainRecord(execution) ? execution : {}
     const output = this.output(era)
-    const { note } = this.form
-    const words = [typeof description === "string" ? visibleText(description) : "", note ?? ""]
-    const shown = words.filter((word) => word !== "").join(" ")
+    const isDescribed = typeof description === "string" || this.form.note !== undefined
     const { outputSchema: ___, ...kept } = rest
     return {
       ...(typeof title === "string" && { title: visibleText(title) }),
-      ...(shown !== "" && { description: shown }),
+      ...(isDescribed && { description: this.description }),
       ...kept,
       ...(isPlainRecord(annotations) && { annotations: visibleTitle(annotations) }),
       inputSchema: visibleSchema(this.form.schema),
@@ -155,6 +174,8 @@ function visibleTitle(annotations: MCPToolAnnotations): MCPToolAnnotations {
 /** Clients refuse a whole list for one input schema that is no object. */
 function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
   const plain = isPlainRecord(inputSchema) ? plainSchema(inputSchema) : {}
-  const schema = asObject(plain) ?? { type: "object" }
+  // Arguments are an object, whether a schema says so or not.
+  const untyped = "type" in plain ? undefined : { type: "object", ...plain }
+  const schema = asObject(plain) ?? untyped ?? { type: "object" }
   return { schema, take: (given) => given, pointer: "" }
 }

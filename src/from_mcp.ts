@@ -1,0 +1,81 @@
+import { settleServer } from "./mcp/config.ts"
+import type { MCPClientConfig } from "./mcp/config.ts"
+import { memoryPins } from "./mcp/pins.ts"
+import { createConnection } from "./mcp-client/connection.ts"
+import { disabledServer, openWrapper, Wrapper } from "./mcp-client/wrapper.ts"
+import type { MCPClientWrapper } from "./mcp-client/wrapper.ts"
+
+export { mapMCPContentBlocks } from "./mcp/content.ts"
+export { MCPClientLoader } from "./mcp-client/loader.ts"
+export { mcpEnvelope } from "./response-envelope.ts"
+
+export type {
+  MCPAsker,
+  MCPClientConfig,
+  MCPClientInfo,
+  MCPHeaders,
+  MCPLaunch,
+  MCPRoot,
+  MCPToolConfig,
+  MCPTransportType,
+} from "./mcp/config.ts"
+export type { MCPInputVariable } from "./mcp/config-read.ts"
+export type {
+  MCPEra,
+  MCPHiddenText,
+  MCPOrigin,
+  MCPToolAnnotations,
+  MCPToolDefinition,
+} from "./mcp/model.ts"
+export type {
+  DefinitionChange,
+  PinnedDefinition,
+  PinnedTool,
+  PinPolicy,
+  PinQuestion,
+  Pins,
+  PinStore,
+} from "./mcp/pins.ts"
+export type {
+  MCPAuthProvider,
+  MCPOAuthProviderLike,
+  MCPTokenProvider,
+  MCPTransportLike,
+} from "./mcp/transport-like.ts"
+export type { MCPCallOptions, MCPClient } from "./mcp-client/client.ts"
+export type { MCPLoaded } from "./mcp-client/loaded.ts"
+export type { MCPClientLoaderOptions } from "./mcp-client/loader.ts"
+export type { MCPConnectionEvent, MCPList, MCPListKind, MCPPeer } from "./mcp-client/model.ts"
+export type { MCPToolsChange } from "./mcp-client/refresh.ts"
+export type { MCPServerStatus } from "./mcp-client/status.ts"
+export type { MCPClientWrapper, MCPOperation } from "./mcp-client/wrapper.ts"
+
+/** What making a client takes beside its configuration. */
+export interface CreateMCPClientOptions {
+  /** Gives up connecting; what was opened is closed. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Connects to an MCP server and lists its tools. Whoever calls this closes what it gives.
+ *
+ * `name` is the namespace of the operations. Rejects with a `CallError` that says what to do when the
+ * configuration is wrong or the server cannot be used, and then nothing is left running.
+ */
+export async function createMCPClient(
+  name: string,
+  config: MCPClientConfig,
+  options: CreateMCPClientOptions = {},
+): Promise<MCPClientWrapper> {
+  const server = settleServer(name, config)
+  if (server.disabled) throw disabledServer(name)
+  const connection = createConnection(server, { forwardInput: server.forwardInput })
+  const opened = await openWrapper(server, connection, server.pins ?? memoryPins(), options.signal)
+  if (opened instanceof Wrapper) return opened
+  throw opened.error
+}
+
+/** Closes a client: its connection, the process behind it, and what is registered of it. Twice is fine. */
+export async function closeMCPClient(wrapper: MCPClientWrapper): Promise<void> {
+  await wrapper.close()
+}

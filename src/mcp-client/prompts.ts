@@ -1,0 +1,33 @@
+import type { LazyOperation } from "../internal/lazy-operation.ts"
+import { promptOperations } from "../mcp/prompt-operation.ts"
+import { promptEnvelope } from "../mcp/result.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { OperationContext } from "../types.ts"
+import { ExtraSection } from "./extras.ts"
+
+/** The prompts of a server as queries. */
+export class PromptSection extends ExtraSection {
+  readonly kinds = ["prompts"] as const
+
+  protected override make(
+    [prompts = []]: readonly (readonly unknown[])[],
+    warn: (message: string) => void,
+  ): readonly LazyOperation[] {
+    const get = (
+      name: string,
+      input: Readonly<Record<string, string>>,
+      context: OperationContext,
+    ): Promise<ResponseEnvelope> => this.#get(name, input, context)
+    return promptOperations(prompts, { server: this.server, get, warn })
+  }
+
+  async #get(
+    name: string,
+    input: Readonly<Record<string, string>>,
+    context: OperationContext,
+  ): Promise<ResponseEnvelope> {
+    const started = Date.now()
+    const result = await this.connection.getPrompt(name, input, this.optionsOf(context))
+    return promptEnvelope(result, this.originSince(started))
+  }
+}

@@ -1,0 +1,26 @@
+import type { LazyOperation } from "../internal/lazy-operation.ts"
+import { resourceOperations } from "../mcp/resource-operation.ts"
+import { resourceEnvelope } from "../mcp/result.ts"
+import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { OperationContext } from "../types.ts"
+import { ExtraSection } from "./extras.ts"
+
+/** The resources of a server, and its templates of resources, as queries. */
+export class ResourceSection extends ExtraSection {
+  readonly kinds = ["resources", "resourceTemplates"] as const
+
+  protected override make(
+    [resources = [], templates = []]: readonly (readonly unknown[])[],
+    warn: (message: string) => void,
+  ): readonly LazyOperation[] {
+    const read = (uri: string, context: OperationContext): Promise<ResponseEnvelope> =>
+      this.#read(uri, context)
+    return resourceOperations(resources, templates, { server: this.server, read, warn })
+  }
+
+  async #read(uri: string, context: OperationContext): Promise<ResponseEnvelope> {
+    const started = Date.now()
+    const result = await this.connection.readResource(uri, this.optionsOf(context))
+    return resourceEnvelope(result, this.originSince(started))
+  }
+}
