@@ -81,7 +81,7 @@ export function clientOver(parts: ClientParts): MCPClient {
 }
 
 /** Options of a caller as those of a request. */
-export function requestOptions(
+function requestOptions(
   options: MCPCallOptions | undefined,
   isRepeatable: boolean,
 ): MCPRequestOptions {

@@ -27,7 +27,7 @@ export function mapBlocks(blocks: unknown): MappedBlocks {
 }
 
 /** Whether a value is a block of a known type, with the fields that such a block has to have. */
-export function isContentBlock(value: unknown): value is MCPContentBlock {
+function isContentBlock(value: unknown): value is MCPContentBlock {
   if (!isPlainRecord(value)) return false
   switch (value["type"]) {
     case "text":

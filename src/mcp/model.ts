@@ -39,20 +39,6 @@ export interface MCPResourceDefinition {
   readonly _meta?: Readonly<Record<string, unknown>>
 }
 
-/** A prompt as its server lists it. */
-export interface MCPPromptDefinition {
-  readonly name: string
-  readonly title?: string
-  readonly description?: string
-  readonly arguments?: readonly {
-    readonly name: string
-    readonly title?: string
-    readonly description?: string
-    readonly required?: boolean
-  }[]
-  readonly _meta?: Readonly<Record<string, unknown>>
-}
-
 /** What a tool call came back with, before anything was made of it. */
 export interface MCPToolResult {
   readonly content?: unknown

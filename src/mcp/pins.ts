@@ -10,7 +10,7 @@ import type { PinnedDefinition } from "./fingerprint.ts"
 export type { DefinitionChange } from "./definition-diff.ts"
 export type { PinnedDefinition } from "./fingerprint.ts"
 export { judgeTools } from "./pin-judge.ts"
-export type { JudgedTool, Judgement } from "./pin-judge.ts"
+export type { JudgedTool } from "./pin-judge.ts"
 
 /** A tool as it was accepted. */
 export interface PinnedTool {

@@ -87,8 +87,14 @@ function handedOn(
     content: blocksOf(meta),
     ...(value !== undefined && { structuredContent: mustWrap ? { result: value } : value }),
     ...(meta.isError && { isError: true as const }),
-    ...(isPlainRecord(meta._meta) && { _meta: meta._meta }),
+    ...(isPlainRecord(meta._meta) && { _meta: withoutServer(meta._meta) }),
   }
+}
+
+/** Who answers is us, and not the server behind us. */
+function withoutServer(meta: Block): Block {
+  const { "io.modelcontextprotocol/serverInfo": _, ...rest } = meta
+  return rest
 }
 
 /** Blocks that an operation of our own gave, beside its data. */

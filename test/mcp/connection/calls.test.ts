@@ -79,23 +79,6 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
     }
   })
 
-  test.runIf(hasProgress)("reports all progress, in order, before the result", async () => {
-    await using way = await start()
-    await using server = open(way.config)
-    for (let round = 0; round < 5; round++) {
-      const seen: unknown[] = []
-
-      const result = await server
-        .call("progress", { count: 30 }, { progress: (update) => seen.push(update) })
-        .finally(() => seen.push("result"))
-
-      expect(textOf(result)).toBe("30 steps")
-      expect(seen).toHaveLength(31)
-      expect(seen[0]).toEqual({ progress: 1, total: 30, message: "step 1" })
-      expect(seen.slice(-2)).toEqual([{ progress: 30, total: 30, message: "step 30" }, "result"])
-    }
-  })
-
   test("outlives what is no answer to anything", async () => {
     await using way = await start()
     await using server = open(way.config)
@@ -136,38 +119,6 @@ describe.each(WAYS)("calling tools over %s", (name, start) => {
       code: "OPERATION_NOT_FOUND",
     })
   })
-
-  test.runIf(hasProgress)(
-    "tells the server when a call is aborted, and ignores what comes late",
-    async () => {
-      await using way = await start()
-      await using server = open(way.config)
-      const controller = new AbortController()
-      const seen: unknown[] = []
-
-      const call = failure(
-        server.call(
-          "slow_progress",
-          { count: 1000, ms: 10 },
-          {
-            signal: controller.signal,
-            progress: (update) => {
-              seen.push(update)
-              controller.abort()
-            },
-          },
-        ),
-      )
-
-      expect(await call).toMatchObject({ code: "ABORTED", mayHaveExecuted: true })
-      const count = seen.length
-      await until(async () => {
-        const { cancelled } = (await server.ask("cancelled")) as { cancelled: unknown[] }
-        return cancelled.length === 1
-      })
-      expect(seen).toHaveLength(count)
-    },
-  )
 
   test("gives up on silence, but not while there is progress", async () => {
     await using way = await start()
@@ -296,3 +247,55 @@ describe("many calls at once", () => {
     expect(error.message).not.toContain(secret)
   })
 })
+
+// A single JSON value has no room for notices.
+describe.each(WAYS.filter(([name]) => !name.includes("JSON")))(
+  "notices during calls over %s",
+  (_, start) => {
+    test("reports all progress, in order, before the result", async () => {
+      await using way = await start()
+      await using server = open(way.config)
+      for (let round = 0; round < 5; round++) {
+        const seen: unknown[] = []
+
+        const result = await server
+          .call("progress", { count: 30 }, { progress: (update) => seen.push(update) })
+          .finally(() => seen.push("result"))
+
+        expect(textOf(result)).toBe("30 steps")
+        expect(seen).toHaveLength(31)
+        expect(seen[0]).toEqual({ progress: 1, total: 30, message: "step 1" })
+        expect(seen.slice(-2)).toEqual([{ progress: 30, total: 30, message: "step 30" }, "result"])
+      }
+    })
+
+    test("tells the server when a call is aborted, and ignores what comes late", async () => {
+      await using way = await start()
+      await using server = open(way.config)
+      const controller = new AbortController()
+      const seen: unknown[] = []
+
+      const call = failure(
+        server.call(
+          "slow_progress",
+          { count: 1000, ms: 10 },
+          {
+            signal: controller.signal,
+            progress: (update) => {
+              seen.push(update)
+              controller.abort()
+            },
+          },
+        ),
+      )
+
+      expect(await call).toMatchObject({ code: "ABORTED", mayHaveExecuted: true })
+      const count = seen.length
+      await until(async () => {
+        const { cancelled } = (await server.ask("cancelled")) as { cancelled: unknown[] }
+        return cancelled.length === 1
+      })
+      expect(seen).toHaveLength(count)
+    })
+  },
+)

@@ -67,13 +67,13 @@ describe.skipIf(clients.folder === undefined).each(["stdio", "HTTP"])(
 
 describe.skipIf(clients.folder === undefined)("the client of the AI SDK", () => {
   test.each(["stdio", "HTTP"])("lists and calls tools over %s", async (kind) => {
-    const { createMCPClient } = await load<AiSdk>("@ai-sdk/mcp", "dist/index.js")
+    const sdk = await load<AiSdk>("@ai-sdk/mcp", "dist/index.js")
     const { Experimental_StdioMCPTransport: Stdio } = await load<AiSdkStdio>(
       "@ai-sdk/mcp",
       "dist/mcp-stdio/index.js",
     )
     const [command, ...args] = program
-    const client = await createMCPClient({
+    const client = await sdk.createMCPClient({
       transport:
         kind === "HTTP" ? { type: "http", url: listening.url } : new Stdio({ command, args }),
     })
