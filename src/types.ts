@@ -210,6 +210,11 @@ export interface OperationPolicy {
   readonly output?: OutputMode | undefined
   /** Declared defaults of inputs are filled in; `leave` where whoever is called knows its own. */
   readonly defaults?: "fill" | "leave" | undefined
+  /**
+   * Milliseconds that a call may take whose caller does not say; instead of the registry's default.
+   * `Infinity` for as long as it likes.
+   */
+  readonly timeout?: number | undefined
 }
 
 /** A spec with its handler. `defineOperation` gives one whose types are known. */

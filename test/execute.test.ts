@@ -679,6 +679,37 @@ describe("the context", () => {
     expect(await rejection(call)).toMatchObject({ code: "ABORTED" })
   })
 
+  test("an operation may have a time of its own, which its caller can still change", async () => {
+    const deadlines = (timeout: number | undefined): ReturnType<typeof operation> =>
+      operation("a.b", {
+        ...(timeout !== undefined && { timeout }),
+        handler: (_input: never, { deadline }: OperationContext) =>
+          deadline === undefined ? "none" : Math.round((deadline - Date.now()) / 1000),
+      })
+    const given = (timeout: number | undefined, options = {}): Promise<unknown> =>
+      quietRegistry([deadlines(timeout)])
+        .execute("a.b", {}, options)
+        .then(({ data }) => data)
+
+    expect(await given(undefined)).toBe(30)
+    expect(await given(600_000)).toBe(600)
+    expect(await given(Number.POSITIVE_INFINITY)).toBe("none")
+    expect(await given(600_000, { timeout: 5000 })).toBe(5)
+    expect(() => quietRegistry([deadlines(0)])).toThrow("timeout must be a positive number")
+  })
+
+  test("an operation with more time than its caller still ends with it", async () => {
+    const registry = quietRegistry([
+      inspect(async ({ call, deadline }) => [deadline, (await call("a.long")).data]),
+      operation("a.long", {
+        timeout: 600_000,
+        handler: (_input: never, context: OperationContext) => context.deadline,
+      }),
+    ])
+    const [outer, inner] = (await registry.execute("a.b")).data as [number, number]
+    expect(inner).toBe(outer)
+  })
+
   test("a question reaches whoever called, from nested calls too, and its answer comes back", async () => {
     const asked: InputRequest[] = []
     const registry = quietRegistry([

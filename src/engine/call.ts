@@ -116,8 +116,9 @@ export class Call implements DeadlineEntry {
 
   /** Takes over a parent's end, if that is known and earlier. */
   capDeadline(limit: Call): void {
-    // Both undated and with the same time: both are dated together, the parent not later than this one.
-    if (this.isPlain && limit.isPlain && !this.record.isStream) return
+    // Both undated, and this one with no more time: both are dated together, and then it is right.
+    const isWithin = this.record.timeout <= limit.record.timeout
+    if (this.isPlain && limit.isPlain && isWithin) return
     this.deadline = Math.min(this.due(), limit.due())
   }
 

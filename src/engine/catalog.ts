@@ -28,6 +28,7 @@ const NO_POLICY = {
   normalize: undefined,
   output: undefined,
   defaults: undefined,
+  timeout: undefined,
 }
 
 /** A change of what is registered. */
@@ -63,6 +64,8 @@ export interface CatalogOptions {
   readonly normalize: NormalizeMode
   readonly output: OutputMode
   readonly formats: boolean
+  /** Milliseconds that a call may take. */
+  readonly timeout: number
   readonly logger: Logger
 }
 

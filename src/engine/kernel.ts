@@ -45,7 +45,6 @@ export class Kernel implements PipelineHost, EnvDirectory {
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
   readonly #options: KernelOptions
   /** Calls end by themselves. */
-  readonly #hasTimeout: boolean
   /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
   readonly #endless = new Set<WeakRef<Call>>()
   #isClosed = false
@@ -53,7 +52,6 @@ export class Kernel implements PipelineHost, EnvDirectory {
   constructor(store: RecordStore, options: KernelOptions) {
     this.store = store
     this.#options = options
-    this.#hasTimeout = options.timeout !== Number.POSITIVE_INFINITY
     this.clock = options.clock
     this.logger = options.logger
     this.onWarning = options.onWarning
@@ -194,15 +192,13 @@ export class Kernel implements PipelineHost, EnvDirectory {
 
   /** When a call ends that begins now and whose caller named no deadline. */
   deadlineOf({ options, record }: Call, now?: number): number {
-    const timeout =
-      options?.timeout ?? (record.isStream ? Number.POSITIVE_INFINITY : this.#options.timeout)
+    const timeout = options?.timeout ?? record.timeout
     return timeout === Number.POSITIVE_INFINITY ? timeout : (now ?? this.clock.now()) + timeout
   }
 
   /** Whether a call without a deadline ends by itself. */
   isTimed({ options, record }: Call): boolean {
-    if (options?.timeout !== undefined) return options.timeout !== Number.POSITIVE_INFINITY
-    return this.#hasTimeout && !record.isStream
+    return (options?.timeout ?? record.timeout) !== Number.POSITIVE_INFINITY
   }
 
   process(record: OperationRecord, result: unknown): ResponseEnvelope {

@@ -17,6 +17,7 @@ type Passes = (value: unknown) => boolean
 export interface RecordDefaults {
   readonly normalize: NormalizeMode
   readonly output: OutputMode
+  readonly timeout: number
 }
 
 /** One registered operation with everything a call needs, resolved once. */
@@ -33,6 +34,8 @@ export class OperationRecord {
   readonly vendor: VendorValidate | undefined
   readonly normalizeMode: NormalizeMode
   readonly outputMode: OutputMode
+  /** Milliseconds that a call may take whose caller does not say. */
+  readonly timeout: number
   readonly inputIsOpen: boolean
   /** Nothing is done to results: the schema is open, or both steps are off. */
   readonly outputIsFree: boolean
@@ -65,6 +68,8 @@ export class OperationRecord {
     this.vendor = checked.vendor
     this.normalizeMode = checked.policy.normalize ?? defaults.normalize
     this.outputMode = checked.policy.output ?? defaults.output
+    const endless = this.isStream ? Number.POSITIVE_INFINITY : defaults.timeout
+    this.timeout = checked.policy.timeout ?? endless
     const { lazy, schemas } = checked
     this.#fills = checked.policy.defaults !== "leave"
     this.inputIsOpen = lazy === undefined && schemas.input.isOpen && checked.vendor === undefined

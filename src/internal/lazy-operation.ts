@@ -109,6 +109,7 @@ class LazyDefinition extends LazySpec {
   readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode | undefined
   readonly defaults: OperationPolicy["defaults"]
+  readonly timeout: OperationPolicy["timeout"]
 
   constructor(parts: LazyParts) {
     super(parts)
@@ -116,6 +117,7 @@ class LazyDefinition extends LazySpec {
     this.normalize = parts.normalize
     this.output = parts.output
     this.defaults = parts.defaults
+    this.timeout = parts.timeout
   }
 }
 

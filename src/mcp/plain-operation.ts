@@ -40,6 +40,7 @@ export function plainOperation(
     normalize: server.normalize ?? "off",
     output: server.output,
     defaults: "leave",
+    timeout: server.maxTotalTimeout,
     _meta: Object.freeze({ ...own, mcp: Object.freeze(origin) }),
   })
 }

@@ -16,7 +16,15 @@ export { readTool } from "./read-tool.ts"
 /** As much of a server as its operations are made of. */
 export type OperationServer = Pick<
   SettledServer,
-  "name" | "version" | "trust" | "tools" | "accessControl" | "visibility" | "normalize" | "output"
+  | "name"
+  | "version"
+  | "trust"
+  | "tools"
+  | "accessControl"
+  | "visibility"
+  | "normalize"
+  | "output"
+  | "maxTotalTimeout"
 >
 
 /** What an operation needs beside the definition of its tool. */
@@ -113,6 +121,11 @@ class ToolParts implements LazyParts {
   // A default says what the server does without the argument: there is no need to send it.
   get defaults(): "leave" {
     return "leave"
+  }
+
+  /** The server's limits hold, not the one that a registry has for functions of its own. */
+  get timeout(): number {
+    return this.#server.maxTotalTimeout
   }
 
   get composes(): undefined {

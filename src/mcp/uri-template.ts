@@ -1,5 +1,7 @@
 // RFC 6570: `file:///{path}` and values to a URI. Read character by character, in one pass.
 
+import { CallError } from "../errors.ts"
+
 /** What a template takes: a text, or several. */
 export type TemplateValue = string | readonly string[]
 
@@ -15,6 +17,7 @@ export interface TemplateVariable {
 /** A template that was read. */
 export interface UriTemplate {
   readonly variables: readonly TemplateVariable[]
+  /** Throws `VALIDATION_ERROR` when what comes of it is too long for an address. */
   expand(values: Readonly<Record<string, TemplateValue | undefined>>): string
 }
 
@@ -50,8 +53,10 @@ const OPERATORS: ReadonlyMap<string, Operator> = new Map([
 const MAX_LENGTH = 8192
 const MAX_VARIABLES = 100
 const NAME = /^[A-Za-z0-9_.%-]{1,100}$/
-const RESERVED = /^[\w.~:/?#[\]@!$&'()*+,;=-]$/
-const UNRESERVED = /^[\w.~-]$/
+const NOT_RESERVED = /%[0-9A-Fa-f]{2}|[^\w.~:/?#[\]@!$&'()*+,;=-]/gu
+const NOT_UNRESERVED = /[^\w.~-]/gu
+/** A template can name one variable many times. */
+const MAX_URI = 65_536
 
 /** Reads a template; gives a text that says why where it is none. */
 export function parseUriTemplate(text: string): UriTemplate | string {
@@ -75,8 +80,14 @@ export function parseUriTemplate(text: string): UriTemplate | string {
   if (variables.length > MAX_VARIABLES) return `it has more than ${MAX_VARIABLES} variables`
   return {
     variables,
-    expand: (values) =>
-      parts.map((part) => (typeof part === "string" ? part : expand(part, values))).join(""),
+    expand(values) {
+      let uri = ""
+      for (const part of parts) {
+        uri += typeof part === "string" ? part : expand(part, values)
+        if (uri.length > MAX_URI) throw tooLong()
+      }
+      return uri
+    },
   }
 }
 
@@ -124,7 +135,9 @@ function expand(
   const pieces = variables.flatMap((variable) => {
     const value = Object.hasOwn(values, variable.name) ? values[variable.name] : undefined
     const isNothing = value === undefined || (Array.isArray(value) && value.length === 0)
-    return isNothing ? [] : expandOne(operator, variable, value)
+    if (isNothing) return []
+    if (lengthOf(value) > MAX_URI) throw tooLong()
+    return expandOne(operator, variable, value)
   })
   return pieces.length === 0 ? "" : operator.first + pieces.join(operator.separator)
 }
@@ -148,23 +161,25 @@ function expandOne(
 
 /** Percent-encodes what may not stand in a URI; with `isReserved`, less, and triplets are kept. */
 function encode(text: string, isReserved: boolean): string {
-  const allowed = isReserved ? RESERVED : UNRESERVED
-  let out = ""
-  for (let at = 0; at < text.length;) {
-    const character = String.fromCodePoint(text.codePointAt(at) ?? 0)
-    const triplet = isReserved && character === "%" ? text.slice(at, at + 3) : ""
-    if (/^%[0-9A-Fa-f]{2}$/.test(triplet)) {
-      out += triplet
-      at += 3
-      continue
-    }
-    out += allowed.test(character) ? character : percent(character)
-    at += character.length
-  }
-  return out
+  return text.replace(isReserved ? NOT_RESERVED : NOT_UNRESERVED, (found) =>
+    found.length === 3 && found.startsWith("%") ? found : percent(found),
+  )
 }
 
 function percent(character: string): string {
   const bytes = new TextEncoder().encode(character)
   return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("")
+}
+
+function lengthOf(value: TemplateValue): number {
+  if (typeof value === "string") return value.length
+  return value.reduce((length, item) => length + item.length + 1, 0)
+}
+
+function tooLong(): CallError {
+  return new CallError(
+    "VALIDATION_ERROR",
+    `The address of the resource would have more than ${MAX_URI} characters. Give shorter values.`,
+    { retryable: false, mayHaveExecuted: false },
+  )
 }
