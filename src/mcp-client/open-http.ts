@@ -21,7 +21,8 @@ export interface HttpHost {
   readonly secret: (value: string) => void
 }
 
-const CREDENTIAL = /authorization|cookie|token|secret|password|credential|api-?key|signature|dpop/i
+const CREDENTIAL =
+  /auth(?!or(?:s|ed)?(?:-|$))|cookie|token|secret|passw|credential|api[-_]?key|signature|dpop|(?<!idempotency[-_])key$/i
 
 /** A transport over HTTP that is not yet started. */
 export function makeHttp(sdk: SdkModule, kind: "http" | "sse", host: HttpHost): TransportLike {
@@ -103,11 +104,16 @@ async function addHeaders(
 
 function refuseInsecure(url: URL, headers: Headers, server: string): void {
   if (url.protocol === "https:" || isLoopback(url.hostname)) return
-  const credential = [...headers.keys()].find((name) => CREDENTIAL.test(name))
-  if (credential === undefined) return
+  // Parameters of tools are no business of ours.
+  const header = [...headers.keys()].find((name) => {
+    return CREDENTIAL.test(name) && !name.startsWith("mcp-")
+  })
+  const parameter = [...url.searchParams.keys()].find((name) => CREDENTIAL.test(name))
+  const name = header ?? parameter
+  if (name === undefined) return
   throw new CallError(
     "EGRESS_BLOCKED",
-    `MCP server "${server}": the header "${credential}" is not sent to ${url.origin}, because anyone on the way could read it. Use https.`,
+    `MCP server "${server}": the ${header === undefined ? "parameter" : "header"} "${name}" is not sent to ${url.origin}, because anyone on the way could read it. Use https.`,
   )
 }
 

@@ -35,8 +35,11 @@ function streamed(answer: Promise<Response>, quietMs: number, onLeave: () => voi
       setRef(timer, false)
     },
     async pull(controller) {
-      reader ??= await events(answer)
-      clearInterval(timer)
+      try {
+        reader ??= await events(answer)
+      } finally {
+        clearInterval(timer)
+      }
       if (isOver) {
         await reader.cancel()
         return

@@ -10,6 +10,8 @@ export interface ListenOptions {
   readonly host?: string | undefined
   /** The only path that is answered: `/mcp`. */
   readonly path?: string | undefined
+  /** Milliseconds in which a request has to be there, with its body; 30,000. */
+  readonly requestTimeout?: number | undefined
 }
 
 /** A server that listens. */
@@ -28,8 +30,15 @@ interface NodeServerLike {
   off(type: "error", listener: (error: Error) => void): unknown
 }
 
+interface NodeServerOptions {
+  readonly headersTimeout: number
+  readonly requestTimeout: number
+  readonly connectionsCheckingInterval: number
+}
+
 interface NodeHttpLike {
   createServer(
+    options: NodeServerOptions,
     listener: (request: NodeRequestLike, response: NodeResponseLike) => void,
   ): NodeServerLike
 }
@@ -39,7 +48,7 @@ type Answer = (request: NodeRequestLike, response: NodeResponseLike) => Promise<
 /** Opens a port of Node for a handler of its requests. */
 export async function listenOn(
   answer: Answer,
-  { port = 3000, host = "127.0.0.1", path = "/mcp" }: ListenOptions,
+  { port = 3000, host = "127.0.0.1", path = "/mcp", requestTimeout = 30_000 }: ListenOptions,
   hasAuthentication: boolean,
 ): Promise<Listening> {
   if (!hasAuthentication && !isLoopback(host)) {
@@ -49,7 +58,13 @@ export async function listenOn(
     )
   }
   const http = await nodeHttp()
-  const server = http.createServer((request, response) => {
+  // Otherwise a client that sends a byte now and then holds its connection for minutes.
+  const limits: NodeServerOptions = {
+    requestTimeout,
+    headersTimeout: Math.min(requestTimeout, 10_000),
+    connectionsCheckingInterval: Math.min(requestTimeout, 5000),
+  }
+  const server = http.createServer(limits, (request, response) => {
     const asked = pathOf(request)
     if (asked !== path && !asked.startsWith("/.well-known/")) {
       response.writeHead(404, { "Content-Type": "text/plain" })

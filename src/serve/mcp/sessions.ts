@@ -44,6 +44,8 @@ export class Sessions {
   // In the order of their use, the longest unused first.
   readonly #sessions = new Map<string, Session>()
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Sessions that have their place, and no id yet. */
+  #opening = 0
 
   constructor(
     sdk: ServerSDK,
@@ -83,11 +85,20 @@ export class Sessions {
   }
 
   async #open(incoming: SessionRequest): Promise<Response> {
-    if (this.#sessions.size >= this.#max && !this.#makeRoom()) {
+    if (this.#sessions.size + this.#opening >= this.#max && !this.#makeRoom()) {
       return refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
         headers: { "Retry-After": "30" },
       })
     }
+    this.#opening++
+    try {
+      return await this.#start(incoming)
+    } finally {
+      this.#opening--
+    }
+  }
+
+  async #start(incoming: SessionRequest): Promise<Response> {
     const transport = new this.#sdk.WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       keepAliveMs: this.#keepAliveMs,
@@ -193,10 +204,15 @@ function watched(
   }
   return new ReadableStream({
     async pull(controller) {
-      const { done, value } = await reader.read()
-      if (!done) {
-        controller.enqueue(value)
-        return
+      try {
+        const { done, value } = await reader.read()
+        if (!done) {
+          controller.enqueue(value)
+          return
+        }
+      } catch (error) {
+        end(true)
+        throw error
       }
       end(false)
       controller.close()
