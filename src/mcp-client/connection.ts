@@ -70,6 +70,7 @@ class Connection implements MCPConnection {
       settled,
       clock,
       gate: new Gate(settled.maxConcurrency),
+      era: () => supervisor.peer?.era,
       ready: (patience) => supervisor.ready(patience),
       expired: (session) => supervisor.expired(session),
     }

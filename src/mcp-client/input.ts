@@ -145,9 +145,10 @@ function result(
         : { roots: [] }
     case "sampling/createMessage":
       if (action === "accept") return objectOf(content)
-      throw capabilityRequired(
-        { sampling: {} },
+      throw new CallError(
+        "ABORTED",
         `The request of MCP server "${about.server}" for a language model was declined.`,
+        { mayHaveExecuted: true, details: { reason: "DECLINED", server: about.server } },
       )
   }
 }

@@ -1,5 +1,6 @@
 import { CallError } from "../errors.ts"
 import type { SettledServer } from "../mcp/config.ts"
+import type { MCPEra } from "../mcp/model.ts"
 import { statusOf } from "./era.ts"
 import { memberOf } from "./frames.ts"
 import type { Gate } from "./gate.ts"
@@ -16,6 +17,8 @@ export interface RequestHost {
   readonly settled: SettledServer
   readonly clock: Clock
   readonly gate: Gate
+  /** Of the last server that answered. */
+  era(): MCPEra | undefined
   /** An open session; connects if there is none. */
   ready(patience: Patience): Promise<Session>
   /** The server does not know this session any more. */
@@ -52,6 +55,7 @@ export async function runCall(
         about: { server: settled.name, tool },
         patience,
         requestInput: options.requestInput,
+        mayAsk: () => host.era() === "modern",
         send: (extra) =>
           sendWithin({ ...request, params: { ...params, ...extra, ...meta } }, patience, host),
       })

@@ -16,6 +16,8 @@ export interface Rounds {
   readonly about: MCPAsker
   readonly patience: Patience
   readonly requestInput: RequestInput | undefined
+  /** Results may ask; those of older servers may have a member of the same name. */
+  readonly mayAsk: () => boolean
   /** Sends the request, with what the last round added to its parameters. */
   send(extra: Readonly<Record<string, unknown>>): Promise<Readonly<Record<string, unknown>>>
 }
@@ -32,7 +34,7 @@ export async function runRounds(rounds: Rounds): Promise<Readonly<Record<string,
   for (let round = 0; ; round++) {
     const result = await rounds.send(extra)
     const type = memberOf(result, "resultType")
-    if (type === undefined || type === "complete") return result
+    if (type === undefined || type === "complete" || !rounds.mayAsk()) return result
     if (type !== "input_required") {
       throw fault(rounds, `was answered with a result of the unknown type ${JSON.stringify(type)}`)
     }

@@ -204,6 +204,25 @@ describe("what only a modern server does", () => {
     expect(error.message).toContain("hologram")
   })
 
+  test("a declined request for a model ends the call as what it is", async () => {
+    await using asked = open(
+      { ...awkward({ era: "modern" }), era: "modern" },
+      { forwardInput: true },
+    )
+    const requestInput = async (): Promise<InputResponse> => ({ action: "decline" })
+
+    expect(await failure(asked.call("ask", { kind: "sampling" }, { requestInput }))).toMatchObject({
+      code: "ABORTED",
+      details: { reason: "DECLINED" },
+    })
+  })
+
+  test("an older server may call anything the type of its result", async () => {
+    await using asked = open({ ...awkward({ era: "legacy" }), era: "legacy" })
+
+    expect(await asked.call("bad_result_type")).toMatchObject({ resultType: "hologram" })
+  })
+
   test("an error of the caller's own ends the call", async () => {
     await using asked = open(
       { ...awkward({ era: "modern" }), era: "modern" },
