@@ -4,6 +4,7 @@ import { frozenCopy } from "../internal/frozen.ts"
 import type { LazyOperation } from "../internal/lazy-operation.ts"
 import { isPlainRecord, setOwn } from "../schema/json.ts"
 import type { OperationContext } from "../types.ts"
+import { depthOf } from "./canonical.ts"
 import type { MCPResourceDefinition } from "./model.ts"
 import { distinctNames } from "./names.ts"
 import { plainOperation } from "./plain-operation.ts"
@@ -19,6 +20,8 @@ export interface ResourceOperationOptions {
   /** Hears of definitions that are none, and why. */
   readonly warn?: ((message: string) => void) | undefined
 }
+
+const MAX_DEPTH = 500
 
 const NO_INPUT = FromSchema({ type: "object", properties: {} })
 
@@ -83,6 +86,7 @@ interface Address {
 
 function readAddress(value: unknown): Address | string {
   if (!isPlainRecord(value)) return "it is no object"
+  if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`
   const { uri, uriTemplate } = value
   const key = typeof uri === "string" ? uri : uriTemplate
   if (typeof key !== "string" || key === "") return `it has neither "uri" nor "uriTemplate"`

@@ -171,6 +171,37 @@ describe("the output schema of a tool", () => {
   })
 })
 
+describe("schemas that are too much", () => {
+  const words = { description: "x".repeat(40_000) }
+
+  test("of results are left out; the result is a text then", async () => {
+    const one = giving({ type: "object", properties: { a: words } }, { a: 1 })
+    expect(toolOf(one)).not.toHaveProperty("outputSchema")
+    expect(await callOf(one)).toEqual({ content: [{ type: "text", text: '{"a":1}' }] })
+  })
+
+  test("of inputs make pages shorter", () => {
+    const list = Array.from({ length: 150 }, (_, index) =>
+      operation(`n.op${index}`, {
+        inputSchema: { type: "object", properties: { a: words } },
+        handler: () => 1,
+      }),
+    )
+    const surface = surfaceOf(list, { expose: { mode: "all" } })
+    const { tools } = surface.list(caller(), undefined)
+    expect(JSON.stringify(tools).length).toBeLessThan(3 * 1024 * 1024)
+    expect(allTools(surface)).toHaveLength(150)
+    expect(
+      surfaceOf(list.slice(0, 1), { pageSize: 1 }).list(caller(), undefined).tools,
+    ).toHaveLength(1)
+  })
+
+  test("require nothing twice", () => {
+    const twice = { type: "object", properties: { a: {} }, required: ["a", "a"] }
+    expect(toolOf(taking(twice)).inputSchema).toMatchObject({ required: ["a"] })
+  })
+})
+
 describe("what a tool says it does", () => {
   const hints = (parts: Parameters<typeof operation>[1]) =>
     toolOf(operation("a.b", { handler: () => 1, ...parts })).annotations

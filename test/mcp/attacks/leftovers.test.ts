@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process"
+import { resolve } from "node:path"
+import { describe, expect, test } from "vitest"
+import { serveAwkward } from "../awkward/http.ts"
+import { program } from "../support/program.ts"
+
+interface Host {
+  readonly said: Record<string, unknown>
+  readonly code: number | string | null
+  readonly stderr: string
+}
+
+/** Runs a host to its end, which it has to come to by itself. */
+async function run(what: string, url: string): Promise<Host> {
+  const host = program(resolve(import.meta.dirname, "leftovers-run.ts"))
+  const server = program(resolve(import.meta.dirname, "../awkward/stdio.ts"))
+  const args = ["--expose-gc", host, process.execPath, server, url, what]
+  const child = spawn(process.execPath, args)
+  let stdout = ""
+  let stderr = ""
+  child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()))
+  child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
+  const timer = setTimeout(() => child.kill("SIGKILL"), 50_000)
+  const code = await new Promise<number | string | null>((done) => {
+    child.on("exit", (status, signal) => done(status ?? signal))
+  })
+  clearTimeout(timer)
+  const lines = stdout.split("\n").filter((line) => line !== "")
+  const said = Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as object
+  expect((said as { took?: number }).took).toBeLessThan(2000)
+  return { said: said as Record<string, unknown>, code, stderr }
+}
+
+describe("what a host has left when its servers are closed", () => {
+  test("after thousands of calls: no memory, no timers, no sockets", async () => {
+    await using remote = await serveAwkward({ era: "legacy" })
+
+    const { said, code, stderr } = await run("calls", remote.url)
+
+    expect({ code, stderr, left: said["left"] }).toEqual({ code: 0, stderr: "", left: [] })
+    // Less than anything that a call makes: compilers and pools take their time to settle.
+    for (const kind of ["overStdio", "overHttp", "failing", "aborted"]) {
+      expect(said[kind], kind).toBeLessThan(1500)
+    }
+  })
+
+  test("after dozens of restarts: no listeners, no memory to speak of", async () => {
+    const { said, code, stderr } = await run("restarts", "")
+
+    expect({ code, stderr, left: said["left"] }).toEqual({ code: 0, stderr: "", left: [] })
+    expect(said["perRestart"]).toBeLessThan(20_000)
+    expect(said["listeners"]).toBeLessThanOrEqual(1)
+    expect(said["exitListeners"]).toBe(0)
+  })
+
+  test("after servers that did not start: nothing at all", async () => {
+    await using remote = await serveAwkward({ era: "legacy" })
+
+    const { said, code, stderr } = await run("failures", remote.url)
+
+    expect({ code, stderr, left: said["left"] }).toEqual({ code: 0, stderr: "", left: [] })
+    expect(said["states"]).toContain("ready")
+    expect(said["states"]).toContain("failed")
+    expect(said["exitListeners"]).toBe(0)
+  })
+})
