@@ -117,10 +117,15 @@ function refuseInsecure(url: URL, headers: Headers, server: string): void {
   )
 }
 
+// Where clouds keep what is nobody's business, also from within; as the URL parser spells it.
+const LINK_LOCAL = /^169\.254\.|^\[(?:fe[89ab]|::ffff:a9fe:)|\.internal\.?$/
+
 /** A server names the addresses of its authorization server: they must not lead into a private network. */
 function refusePrivate(url: URL, { channel, settled }: HttpHost): void {
   const isWeb = url.protocol === "https:" || url.protocol === "http:"
-  if (isWeb && (!isPrivateHost(url.hostname) || isPrivateHost(channel.url.hostname))) return
+  const { hostname } = channel.url
+  const isNear = isPrivateHost(hostname) && !LINK_LOCAL.test(url.hostname)
+  if (isWeb && (!isPrivateHost(url.hostname) || url.hostname === hostname || isNear)) return
   throw new CallError(
     "EGRESS_BLOCKED",
     `MCP server "${settled.name}" led to ${url.protocol}//${url.host}, which is not on the public web; nothing was sent there.`,

@@ -112,6 +112,31 @@ describe("an authorization server that is hostile", () => {
     expect(asked.filter((url) => new URL(url).hostname !== "mcp.example.com")).toEqual([])
   })
 
+  test.each([
+    "http://169.254.169.254/latest/meta-data/",
+    "http://0xa9fea9fe/latest/",
+    "http://[::ffff:169.254.169.254]/latest/",
+    "http://[fe80::1]/",
+    "http://metadata.google.internal/",
+  ])("of a server on this machine is not looked for at %s either", async (place) => {
+    const asked: string[] = []
+    const fake: typeof fetch = async (input) => {
+      asked.push(String(input instanceof Request ? input.url : input))
+      const headers = { "www-authenticate": `Bearer resource_metadata="${place}"` }
+      return new Response("{}", { status: 401, headers })
+    }
+    await using server = open({
+      url: "http://127.0.0.1:9/mcp",
+      fetch: fake,
+      authProvider: provider([]),
+    })
+
+    await failure(server.connection.connect())
+
+    expect(asked.length).toBeGreaterThan(0)
+    expect(asked.filter((url) => new URL(url).hostname !== "127.0.0.1")).toEqual([])
+  })
+
   test("does not get the user's headers, nor is anybody followed from it", async () => {
     await using elsewhere = await hostile()
     await using authorization = await hostile({
