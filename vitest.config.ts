@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
 export default defineConfig({
@@ -10,6 +11,8 @@ export default defineConfig({
     environment: "node",
     // A test that hangs is found; one on a busy machine is given its time.
     testTimeout: 60_000,
+    // Many tests wait for processes and sockets: two at a time keep even two cores no more than busy.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

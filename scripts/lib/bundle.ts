@@ -1,6 +1,8 @@
 import { build } from "esbuild"
+import type { BuildOptions } from "esbuild"
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join, relative, resolve } from "node:path"
+import { sharedByAll, smallSharedModules } from "./shared-modules.ts"
 
 /**
  * Joins what the compiler emitted into one file per entry and the chunks that entries share, with TypeBox's
@@ -11,30 +13,35 @@ import { join, relative, resolve } from "node:path"
 export async function bundleEntries(root: string, targets: readonly string[]): Promise<string[]> {
   const dist = join(root, "dist")
   const out = join(root, "dist-bundle")
-  const entries = targets.filter((target) => target.endsWith(".js"))
+  const entries = targets
+    .filter((target) => target.endsWith(".js"))
+    .map((entry) => resolve(root, entry))
+  const options = {
+    absWorkingDir: root,
+    entryPoints: entries.map((entry) => ({
+      in: entry,
+      out: relative(dist, entry).replace(/\.js$/, ""),
+    })),
+    outdir: out,
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    target: "es2023",
+    platform: "neutral",
+    mainFields: ["module", "main"],
+    conditions: ["import"],
+    // The platform's own modules, and what an application brings if it wants it.
+    external: ["node:*", "tsx", "tsx/*", "ws", "@modelcontextprotocol/*"],
+    sourcemap: true,
+    // Sources are named by where they are found, not by where a link leads.
+    preserveSymlinks: true,
+    metafile: true,
+    logLevel: "warning",
+  } satisfies BuildOptions
   try {
-    const { metafile } = await build({
-      absWorkingDir: root,
-      entryPoints: entries.map((entry) => ({
-        in: resolve(root, entry),
-        out: relative(dist, resolve(root, entry)).replace(/\.js$/, ""),
-      })),
-      outdir: out,
-      bundle: true,
-      splitting: true,
-      format: "esm",
-      target: "es2023",
-      platform: "neutral",
-      mainFields: ["module", "main"],
-      conditions: ["import"],
-      // The platform's own modules, and what an application brings if it wants it.
-      external: ["node:*", "tsx", "tsx/*", "ws", "@modelcontextprotocol/*"],
-      sourcemap: true,
-      // Sources are named by where they are found, not by where a link leads.
-      preserveSymlinks: true,
-      metafile: true,
-      logLevel: "warning",
-    })
+    const first = await build({ ...options, write: false })
+    const small = smallSharedModules(first.metafile)
+    const { metafile } = await build({ ...options, plugins: [sharedByAll(root, entries, small)] })
     for (const file of await filesBelow(dist)) if (/\.js(\.map)?$/.test(file)) await rm(file)
     await cp(out, dist, { recursive: true })
     await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, metafile.inputs))
