@@ -1,6 +1,7 @@
 import { createEnv } from "./env-proxy.ts"
 import { CallError } from "../errors.ts"
 import { frozenCopy } from "../internal/frozen.ts"
+import { findTokensWith } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../infer.ts"
 import type { Logger } from "../logger.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
@@ -22,6 +23,10 @@ export class CallContext implements OperationContext {
   /** The invocation behind a genuine context; `undefined` for anything else. */
   static behind(value: object): Call | undefined {
     return #invocation in value ? value.#invocation : undefined
+  }
+
+  static {
+    findTokensWith((context) => CallContext.behind(context)?.token)
   }
 
   get requestId(): string {

@@ -44,6 +44,25 @@ export class CancelToken implements Pick<
   }
 }
 
+let tokenOf: (context: object) => CancelToken | undefined = () => undefined
+
+/** Says how to find the token of a call behind a context; the engine does. */
+export function findTokensWith(find: (context: object) => CancelToken | undefined): void {
+  tokenOf = find
+}
+
+/**
+ * The signal of a context, for handlers of our own that are in a hurry: the token of its call, if it
+ * is a genuine one, which a single listener may heed.
+ *
+ * Only for `heedSignal`, `aborted` and `reason`; a platform's function needs `context.signal`.
+ */
+export function lightSignal(context: {
+  readonly signal?: AbortSignal | undefined
+}): AbortSignal | undefined {
+  return tokenOf(context)?.signal ?? context.signal
+}
+
 const groups = new WeakMap<AbortSignal, SignalGroup>()
 
 /**

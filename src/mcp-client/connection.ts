@@ -116,7 +116,7 @@ class Connection implements MCPConnection {
         return { items: [], ttlMs: undefined, warnings: [] }
       }
       const list = await listAll(kind, this.#settled, (params) =>
-        sendWithin({ ...about, params }, patience, this.#host),
+        sendWithin({ ...about, params }, {}, patience, this.#host),
       )
       return kind === "tools" ? withoutBadHeaders(list, this.#settled, peer) : list
     } catch (error) {

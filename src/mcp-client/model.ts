@@ -27,6 +27,7 @@ export interface MCPList {
 
 /** What one request takes beside its parameters. */
 export interface MCPRequestOptions {
+  /** May be a light one, which only `heedSignal` understands. */
   readonly signal?: AbortSignal | undefined
   /** Epoch milliseconds; hard. */
   readonly deadline?: number | undefined

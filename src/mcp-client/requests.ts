@@ -44,20 +44,18 @@ export async function runCall(
   host: RequestHost,
 ): Promise<Readonly<Record<string, unknown>>> {
   const { settled } = host
-  const { options, params, tool } = request
+  const { options, tool } = request
   const patience = patienceFor(request, host)
   try {
     const leave = await host.gate.enter(patience)
     try {
-      const meta = options.meta === undefined ? {} : { _meta: options.meta }
       const result = await runRounds({
         settled,
         about: { server: settled.name, tool },
         patience,
         requestInput: options.requestInput,
         mayAsk: () => host.era() === "modern",
-        send: (extra) =>
-          sendWithin({ ...request, params: { ...params, ...extra, ...meta } }, patience, host),
+        send: (extra) => sendWithin(request, extra, patience, host),
       })
       refuseLarge(result, request, settled)
       return result
@@ -101,11 +99,14 @@ const SUBJECTS: Readonly<Record<SessionRequest["phase"], string>> = {
  * again if it never left, or changes nothing; "later" is heeded by what changes nothing.
  */
 export async function sendWithin(
-  request: CallRequest,
+  { method, params, phase, tool, definition, options }: CallRequest,
+  extra: Readonly<Record<string, unknown>>,
   patience: Patience,
   host: RequestHost,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { isRepeatable = false, progress, requestInput } = request.options
+  const { isRepeatable = false, progress, requestInput, meta } = options
+  const all = meta === undefined ? { ...params, ...extra } : { ...params, ...extra, _meta: meta }
+  const sent = { method, params: all, phase, tool, definition, patience, progress, requestInput }
   let renewals = 0
   let losses = 0
   let waits = 0
@@ -113,7 +114,7 @@ export async function sendWithin(
     const session = await host.ready(patience)
     const hadId = session.id !== undefined
     try {
-      return await session.request({ ...request, patience, progress, requestInput })
+      return await session.request(sent)
     } catch (failure) {
       if (!(failure instanceof RequestFailure)) throw failure
       const { thrown, error, isSent, retryAfterMs } = failure

@@ -1,4 +1,5 @@
 import { CallError, refusal } from "../errors.ts"
+import { lightSignal } from "../internal/signals.ts"
 import type { LazyOperation } from "../internal/lazy-operation.ts"
 import type { SettledServer } from "../mcp/config.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
@@ -51,7 +52,7 @@ export async function runTool(
   if (wait !== undefined) await wait
   const started = Date.now()
   const result = await connection.callTool(definition, sent, {
-    signal: context.signal,
+    signal: lightSignal(context),
     deadline: context.deadline,
     timeout: server.tools.get(definition.name)?.timeout,
     progress: context.progress,
