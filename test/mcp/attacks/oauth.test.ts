@@ -94,22 +94,9 @@ describe("an authorization server that is hostile", () => {
     "ftp://example.com/",
     "gopher://127.0.0.1:6379/_FLUSHALL",
   ])("of a public server is not looked for at %s", async (place) => {
-    const asked: string[] = []
-    const fake: typeof fetch = async (input) => {
-      asked.push(String(input instanceof Request ? input.url : input))
-      const headers = { "www-authenticate": `Bearer resource_metadata="${place}"` }
-      return new Response("{}", { status: 401, headers })
-    }
-    await using server = open({
-      url: "https://mcp.example.com/mcp",
-      fetch: fake,
-      authProvider: provider([]),
-    })
+    const hosts = await hostsAsked("https://mcp.example.com/mcp", place)
 
-    await failure(server.connection.connect())
-
-    expect(asked.length).toBeGreaterThan(0)
-    expect(asked.filter((url) => new URL(url).hostname !== "mcp.example.com")).toEqual([])
+    expect([...hosts]).toEqual(["mcp.example.com"])
   })
 
   test.each([
@@ -119,22 +106,9 @@ describe("an authorization server that is hostile", () => {
     "http://[fe80::1]/",
     "http://metadata.google.internal/",
   ])("of a server on this machine is not looked for at %s either", async (place) => {
-    const asked: string[] = []
-    const fake: typeof fetch = async (input) => {
-      asked.push(String(input instanceof Request ? input.url : input))
-      const headers = { "www-authenticate": `Bearer resource_metadata="${place}"` }
-      return new Response("{}", { status: 401, headers })
-    }
-    await using server = open({
-      url: "http://127.0.0.1:9/mcp",
-      fetch: fake,
-      authProvider: provider([]),
-    })
+    const hosts = await hostsAsked("http://127.0.0.1:9/mcp", place)
 
-    await failure(server.connection.connect())
-
-    expect(asked.length).toBeGreaterThan(0)
-    expect(asked.filter((url) => new URL(url).hostname !== "127.0.0.1")).toEqual([])
+    expect([...hosts]).toEqual(["127.0.0.1"])
   })
 
   test("does not get the user's headers, nor is anybody followed from it", async () => {
@@ -226,3 +200,16 @@ describe("a page that a server asks to open", () => {
     expect(asked).toMatchObject([{ type: "url", url: "https://example.com/sign-in" }])
   })
 })
+
+/** The hosts that are asked when a server says that its metadata is at a place. */
+async function hostsAsked(url: string, place: string): Promise<Set<string>> {
+  const asked = new Set<string>()
+  const fake: typeof fetch = async (input) => {
+    asked.add(new URL(input instanceof Request ? input.url : input).hostname)
+    const headers = { "www-authenticate": `Bearer resource_metadata="${place}"` }
+    return new Response("{}", { status: 401, headers })
+  }
+  await using server = open({ url, fetch: fake, authProvider: provider([]) })
+  await failure(server.connection.connect())
+  return asked
+}
