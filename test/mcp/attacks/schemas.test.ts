@@ -11,7 +11,7 @@ import type { Answer, Hostile } from "./support.ts"
 
 const quiet = { logger: silentLogger }
 /** Far more than anything here takes, and far less than what a blow-up takes. */
-const SOON = 3000
+const SOON = 20_000
 
 interface Attack extends AsyncDisposable {
   readonly remote: Hostile

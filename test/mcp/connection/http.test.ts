@@ -72,7 +72,7 @@ describe("a session", () => {
 
     await server.connection.close()
 
-    expect(Date.now() - started).toBeLessThan(3000)
+    expect(Date.now() - started).toBeLessThan(20_000)
   })
 })
 

@@ -108,6 +108,18 @@ describe("settleServer", () => {
     expect(once.kind === "own" && (await once.make())).toBe(transport)
   })
 
+  test("folders may be a function, and the client may have a name of its own", async () => {
+    const roots = () => [{ uri: "file:///work" }]
+    const clientInfo = { name: "me", version: "2.0.0" }
+    const settled = settle({ command: "x", roots, clientInfo, inheritEnv: true })
+
+    expect(settled).toMatchObject({ roots, clientInfo, channel: { inheritEnv: true } })
+  })
+
+  test("a name is a text", () => {
+    expect(thrown(() => settle({ command: "x" }, 7 as never))).toBeInstanceOf(TypeError)
+  })
+
   test.each([
     ["http", "fallback"],
     ["streamable-http", "fallback"],
@@ -183,6 +195,17 @@ describe("settleServer", () => {
     ["a filter that is none", { command: "x", filter: ["a"] }, "a function", "filter"],
     ["a logger that is none", { command: "x", logger: { info() {} } }, "debug()", "logger"],
     ["a provider that is none", { url: "https://x.example", authProvider: {} }, "token()"],
+    ["a tool that is none", { command: "x", tools: { a: true } }, "an object", "tools.a"],
+    ["a client without a version", { command: "x", clientInfo: { name: "me" } }, "a version"],
+    ["a client that is none", { command: "x", clientInfo: "me" }, "a name", "clientInfo"],
+    [
+      "three ways",
+      { command: "x", url: "https://x.example", transport: {} },
+      'got "command", "url", "transport".',
+    ],
+    ["NUL in env", { command: "x", env: { A: `${SECRET}\0` } }, '"env.A"', "env.A"],
+    ["NUL in a folder", { command: "x", cwd: "/\0" }, "NUL", "cwd"],
+    ["a number for an address", { url: 7 }, "a text or a URL", "url"],
   ])("refuses %s, and says what to do", (_, config, words, field) => {
     const error = thrown(() => settle(config))
 

@@ -29,7 +29,7 @@ describe.each(CHANNELS)("everything over %s", (channel) => {
     )
 
     expect(await rejection(call)).toMatchObject({ code: "ABORTED" })
-    expect(performance.now() - started).toBeLessThan(5000)
+    expect(performance.now() - started).toBeLessThan(20_000)
     expect(textOf(await every.server.call("echo", { message: "still here" }))).toBe(
       "Echo: still here",
     )

@@ -124,7 +124,7 @@ describe("a body that is too much", () => {
       const response = await fetch(at.url, { method: "POST", headers, body: BODIES[kind] ?? "" })
       const text = await response.text()
 
-      expect(performance.now() - started).toBeLessThan(3000)
+      expect(performance.now() - started).toBeLessThan(20_000)
       expect(response.status).toBeLessThan(500)
       expect(text).not.toMatch(/RangeError|call stack|at .*\.ts:/)
     }

@@ -76,6 +76,41 @@ describe("a failed call", () => {
     expect(textsOf(await callOf(failing(other, { errorSchemas })))).toBe("OTHER: Other.")
   })
 
+  test("shows so much of declared details as can be read", async () => {
+    const error = new CallError("FULL", "No room.", { details: { rooms: "x".repeat(5000) } })
+    const errorSchemas = [{ code: "FULL", description: "d", schema: Type.Unknown() }]
+    const text = textsOf(await callOf(failing(error, { errorSchemas })))
+    expect(text).toMatch(/^FULL: No room\.\nDetails: \{"rooms":"x+…$/)
+    expect(text.length).toBeLessThan(4200)
+  })
+
+  test("for the input of another operation has paths as that one has them", async () => {
+    const errors = [
+      { path: "/b", message: "is odd" },
+      { path: "", message: "is none" },
+      { message: "is nowhere" },
+      "odd",
+    ]
+    const fault = (details: unknown) =>
+      new CallError("VALIDATION_ERROR", 'Input for "x" is invalid: much', { details })
+    const inputSchema = Type.Union([Type.String(), Type.Number()])
+    const said = async (details: unknown): Promise<string[]> =>
+      textsOf(await callOf(failing(fault(details), { inputSchema }), { input: "a" })).split("\n")
+
+    const title = 'VALIDATION_ERROR: Input for "x" is invalid:'
+    expect(await said({ operationId: "c.d", errors })).toEqual([
+      title,
+      "- /b: is odd",
+      "- (the whole input): is none",
+    ])
+    expect(await said({ operationId: "a.b", errors })).toEqual([
+      title,
+      "- /input/b: is odd",
+      "- /input: is none",
+    ])
+    expect(await said("words")).toEqual([`${title} much`])
+  })
+
   test("never shows a stack, a cause or a secret; the log has it all", async () => {
     const lines: { readonly error?: unknown }[] = []
     const logger: Logger = {

@@ -127,6 +127,19 @@ describe("what an imported tool answers", () => {
     expect(await rejection(callOf(one))).toMatchObject({ code: -32050, data: { left: 0 } })
   })
 
+  test("has words of ours for an error of the protocol that came without", async () => {
+    const error = new CallError("EXECUTION_ERROR", "It failed.", { details: { code: -32000 } })
+    const fault = await rejection(
+      callOf(
+        imported(() => {
+          throw error
+        }),
+        { path: "a" },
+      ),
+    )
+    expect(fault).toMatchObject({ name: "ProtocolFault", code: -32000, message: "It failed." })
+  })
+
   test("says that its server is gone, in a result", async () => {
     const one = imported(() => {
       throw new CallError("UNAVAILABLE", 'MCP server "files" ended.', {

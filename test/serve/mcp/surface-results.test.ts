@@ -147,6 +147,15 @@ describe("bytes", () => {
       resource: { blob: "" },
     })
   })
+
+  test.each([
+    ["WEBP", { type: "image", mimeType: "image/webp" }],
+    ["WAVE", { type: "audio", mimeType: "audio/wav" }],
+    ["AVI ", { type: "resource" }],
+  ])("in a container are what it says: %s", async (kind, block) => {
+    const bytes = new TextEncoder().encode(`RIFF\0\0\0\0${kind}rest`)
+    expect((await callOf(giving(bytes))).content[0]).toMatchObject(block)
+  })
 })
 
 describe("blocks of an operation of our own", () => {
@@ -176,6 +185,8 @@ describe("blocks of an operation of our own", () => {
       content: [{ type: "text", text: "no" }],
       isError: true,
     })
+    const without = giving(mcpEnvelope(undefined, { isError: false, content: [] }), object)
+    expect(textsOf(await callOf(without))).toMatch(/^OUTPUT_VALIDATION_ERROR: "a.b" ran/)
   })
 })
 

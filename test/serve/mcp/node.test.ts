@@ -1,0 +1,210 @@
+import { EventEmitter } from "node:events"
+import { describe, expect, test, vi } from "vitest"
+import type { Incoming } from "../../../src/serve/mcp/http.ts"
+import { answerNode } from "../../../src/serve/mcp/node.ts"
+import type { NodeRequestLike } from "../../../src/serve/mcp/node.ts"
+import { rejection } from "../../support/operations.ts"
+
+class Asked extends EventEmitter {
+  readonly resume = vi.fn()
+  readonly headers: NodeRequestLike["headers"]
+  readonly method: string | undefined
+  readonly url: string | undefined
+
+  constructor(parts: Partial<Pick<NodeRequestLike, "headers" | "method" | "url">> = {}) {
+    super()
+    this.headers = parts.headers ?? {}
+    this.method = parts.method
+    this.url = parts.url
+  }
+}
+
+class Answered extends EventEmitter {
+  writableFinished = false
+  destroyed = false
+  /** Whether there is room for more. */
+  hasRoom = true
+  text = ""
+  isEnded = false
+  head: unknown[] = []
+  readonly flushHeaders = vi.fn()
+
+  writeHead(...head: unknown[]): void {
+    this.head = head
+  }
+
+  write(chunk: Uint8Array): boolean {
+    this.text += new TextDecoder().decode(chunk)
+    return this.hasRoom
+  }
+
+  end(): void {
+    this.isEnded = true
+  }
+}
+
+/** Answers a request with what a handler says, and tells what the handler got. */
+async function answer(
+  asked: Asked,
+  answered: Answered,
+  handle: (incoming: Incoming) => Promise<Response> | Response = () => new Response(null),
+): Promise<Incoming> {
+  let got: Incoming | undefined
+  await answerNode(asked, answered, async (incoming) => {
+    got = incoming
+    return await handle(incoming)
+  })
+  if (got === undefined) throw new Error("The handler was not called.")
+  return got
+}
+
+describe("a request of Node", () => {
+  test("is handed on with its method, its path and its headers", async () => {
+    const headers = { ":path": "/x", accept: "a", "x-many": ["1", "2"], "x-none": undefined }
+    const asked = new Asked({ headers, method: "post", url: "/mcp?a=1" })
+
+    const incoming = await answer(asked, new Answered())
+
+    expect(incoming).toMatchObject({ method: "POST", url: "http://localhost/mcp?a=1", like: asked })
+    expect(Object.fromEntries(incoming.headers)).toEqual({ accept: "a", "x-many": "1, 2" })
+    expect(asked.resume).toHaveBeenCalledOnce()
+  })
+
+  test.each([undefined, "*", "evil.example:443"])("to %s is one to the root", async (url) => {
+    const incoming = await answer(new Asked({ url }), new Answered())
+    expect(incoming).toMatchObject({ method: "GET", url: "http://localhost/" })
+  })
+})
+
+describe("a body", () => {
+  function read(
+    headers: NodeRequestLike["headers"],
+    send: (asked: Asked) => void,
+    most = 8,
+  ): Promise<string | undefined> {
+    const asked = new Asked({ headers })
+    return new Promise((resolve, reject) => {
+      answer(asked, new Answered(), async (incoming) => {
+        const reading = incoming.readBody(most)
+        send(asked)
+        const text = await reading
+        if (asked.eventNames().length > 0) throw new Error("Listeners were left behind.")
+        resolve(text)
+        return new Response(null)
+      }).catch(reject)
+    })
+  }
+
+  test("is put together, also where a character is in two pieces", async () => {
+    const bytes = new TextEncoder().encode("aé")
+    const text = await read({ "content-length": "3" }, (asked) => {
+      asked.emit("data", bytes.subarray(0, 2))
+      asked.emit("data", bytes.subarray(2))
+      asked.emit("end")
+    })
+    expect(text).toBe("aé")
+  })
+
+  test("is not read where it says that it is too long, and no further where it is", async () => {
+    expect(await read({ "content-length": "9" }, () => undefined)).toBeUndefined()
+    expect(await read({}, (asked) => asked.emit("data", new Uint8Array(9)))).toBeUndefined()
+  })
+
+  test("that breaks off is an error", async () => {
+    for (const event of ["error", "close"]) {
+      expect(await rejection(read({}, (asked) => asked.emit(event)))).toMatchObject({
+        code: "ABORTED",
+      })
+    }
+  })
+})
+
+describe("an answer", () => {
+  test("is written with its status, its headers and its body", async () => {
+    const answered = new Answered()
+    await answer(new Asked(), answered, () => new Response("text", { status: 201 }))
+
+    expect(answered.head).toEqual([201, { "content-type": "text/plain;charset=UTF-8" }])
+    expect(answered).toMatchObject({ text: "text", isEnded: true })
+    expect(answered.flushHeaders).toHaveBeenCalledOnce()
+    expect(answered.eventNames()).toEqual([])
+  })
+
+  test("without a body ends with its head", async () => {
+    const answered = new Answered()
+    await answer(new Asked(), answered, () => new Response(null, { status: 202 }))
+
+    expect(answered).toMatchObject({ head: [202, {}], text: "", isEnded: true })
+    expect(answered.flushHeaders).not.toHaveBeenCalled()
+  })
+
+  test("to nobody is not written, and what would have been in it is told", async () => {
+    const cancelled = vi.fn()
+    for (const body of [new ReadableStream({ cancel: cancelled }), null]) {
+      const answered = new Answered()
+      await answer(new Asked(), answered, ({ signal }) => {
+        answered.emit("close")
+        expect(signal.aborted).toBe(true)
+        return new Response(body)
+      })
+      expect(answered.head).toEqual([])
+    }
+    expect(cancelled).toHaveBeenCalledOnce()
+  })
+
+  test("that was finished is not taken for one that was left", async () => {
+    const answered = new Answered()
+    const { signal } = await answer(new Asked(), answered, () => {
+      answered.writableFinished = true
+      answered.emit("close")
+      return new Response(null)
+    })
+    expect(signal.aborted).toBe(false)
+  })
+
+  test("waits for room", async () => {
+    const answered = new Answered()
+    answered.hasRoom = false
+    let at = 0
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          if (at === 2) controller.close()
+          else controller.enqueue(new TextEncoder().encode(String(at++)))
+        },
+      },
+      { highWaterMark: 0 },
+    )
+    const done = answer(new Asked(), answered, () => new Response(body))
+
+    await vi.waitFor(() => expect(answered.listenerCount("drain")).toBe(1))
+    expect(answered.text).toBe("0")
+    answered.hasRoom = true
+    answered.emit("drain")
+    await done
+
+    expect(answered).toMatchObject({ text: "01", isEnded: true })
+    expect(answered.eventNames()).toEqual([])
+  })
+
+  test("ends with whoever leaves, whether there was no room or nothing to say", async () => {
+    for (const hasRoom of [true, false]) {
+      const answered = new Answered()
+      answered.hasRoom = hasRoom
+      const cancelled = vi.fn()
+      const body = new ReadableStream<Uint8Array>({
+        start: (controller) => controller.enqueue(new TextEncoder().encode("first")),
+        cancel: cancelled,
+      })
+      const done = answer(new Asked(), answered, () => new Response(body))
+      await vi.waitFor(() => expect(answered.text).toBe("first"))
+
+      answered.emit("close")
+      await done
+
+      expect(answered.isEnded).toBe(true)
+      expect(cancelled).toHaveBeenCalledOnce()
+      expect(answered.eventNames()).toEqual([])
+    }
+  })
+})

@@ -1,0 +1,120 @@
+import { describe, expect, test, vi } from "vitest"
+import { silentLogger } from "../../../src/index.ts"
+import { toMCP } from "../../../src/serve/mcp/to-mcp.ts"
+import type { MCPServerOptions } from "../../../src/serve/mcp/to-mcp.ts"
+import { greet, quietRegistry } from "../../support/operations.ts"
+
+const URL_HERE = "http://localhost/mcp"
+const HEADERS = {
+  "content-type": "application/json",
+  accept: "application/json, text/event-stream",
+}
+
+/** What a server says of itself to a client that begins. */
+async function greeting(options: MCPServerOptions): Promise<Record<string, unknown>> {
+  await using server = toMCP(quietRegistry([greet]), {
+    logger: silentLogger,
+    sessions: false,
+    ...options,
+  })
+  const params = {
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "raw", version: "1.0.0" },
+  }
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params })
+  const response = await server.fetch(
+    new Request(URL_HERE, { method: "POST", headers: HEADERS, body }),
+  )
+  const text = await response.text()
+  const json = /^data: (\{.*\})$/m.exec(text)?.[1] ?? text
+  return (JSON.parse(json) as { readonly result: Record<string, unknown> }).result
+}
+
+describe("what a server says of itself", () => {
+  test("is what it is told to say", async () => {
+    const info = {
+      name: "mine",
+      version: "2.0.0",
+      title: "Mine",
+      icons: [{ src: "https://x.example/i.png" }],
+      websiteUrl: "https://x.example",
+    }
+
+    expect(await greeting({ ...info, instructions: "Ask." })).toMatchObject({
+      serverInfo: info,
+      instructions: "Ask.",
+    })
+  })
+
+  test("is by default its name and its namespaces, which can be left out", async () => {
+    const said = await greeting({})
+
+    expect(said["serverInfo"]).toEqual({ name: "operations", version: "1.0.0" })
+    expect(said["instructions"]).toContain("demo")
+    expect(await greeting({ instructions: false })).not.toHaveProperty("instructions")
+  })
+})
+
+describe("a request", () => {
+  test("that cannot be read is an error in few words, and the log has the reason", async () => {
+    const error = vi.fn()
+    await using server = toMCP(quietRegistry([greet]), { logger: { ...silentLogger, error } })
+    const broken = new Error("the disk is full")
+    const body = new ReadableStream({ pull: (controller) => controller.error(broken) })
+    const init = { method: "POST", headers: HEADERS, body, duplex: "half" } as RequestInit
+
+    const response = await server.fetch(new Request(URL_HERE, init))
+
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain("disk")
+    expect(error).toHaveBeenCalledExactlyOnceWith("An MCP request failed", { error: broken })
+  })
+
+  test("of someone who has left is not logged as a failure", async () => {
+    const error = vi.fn()
+    await using server = toMCP(quietRegistry([greet]), { logger: { ...silentLogger, error } })
+    const controller = new AbortController()
+    const body = new ReadableStream({
+      pull(stream) {
+        controller.abort()
+        stream.error(new Error("gone"))
+      },
+    })
+    const { signal } = controller
+    const init = { method: "POST", headers: HEADERS, body, signal, duplex: "half" } as RequestInit
+
+    expect((await server.fetch(new Request(URL_HERE, init))).status).toBe(499)
+    expect(error).not.toHaveBeenCalled()
+  })
+
+  test("without a body is no JSON, and one that says that it is too long is not read", async () => {
+    await using server = toMCP(quietRegistry([greet]), { logger: silentLogger, maxBodyBytes: 10 })
+    const bare = new Request(URL_HERE, { method: "POST", headers: HEADERS })
+    const long = new Request(URL_HERE, {
+      method: "POST",
+      headers: { ...HEADERS, "content-length": "11" },
+      body: "{}",
+    })
+
+    expect((await server.fetch(bare)).status).toBe(400)
+    expect((await server.fetch(long)).status).toBe(413)
+    expect(long.bodyUsed).toBe(false)
+  })
+
+  test("to a server that is closing is told to come again", async () => {
+    const server = toMCP(quietRegistry([greet]), { logger: silentLogger })
+    await Promise.all([server.close(), server.close()])
+
+    const response = await server.fetch(new Request(URL_HERE))
+
+    expect(response.status).toBe(503)
+    expect(response.headers.get("retry-after")).toBe("5")
+  })
+})
+
+test("what is no registry is refused at once", () => {
+  for (const odd of [undefined, {}, { execute: 1 }]) {
+    expect(() => toMCP(odd as never)).toThrow(TypeError)
+  }
+})
