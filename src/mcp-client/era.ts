@@ -26,7 +26,7 @@ export function attempts(settled: SettledServer, known: MCPEra | undefined): Att
   const wanted = era === "auto" ? known : era
   if (channel.kind !== "http") return { kind: "stream", mode: wanted ?? "legacy" }
   if (channel.sse === "only") return { kind: "sse", mode: "legacy" }
-  if (era === "auto" && wanted !== "legacy") return { kind: "http", mode: "auto" }
+  if (era === "auto" && wanted === "modern") return { kind: "http", mode: "auto" }
   return { kind: "http", mode: wanted ?? "auto" }
 }
 

@@ -53,7 +53,6 @@ function redirectConsole(stderr: OutputLike): () => void {
   for (const name of Object.keys(shared)) {
     const replacement = quiet[name]
     if (typeof shared[name] !== "function" || typeof replacement !== "function") continue
-    if (name === "Console") continue
     before.push([name, shared[name], replacement])
     shared[name] = replacement
   }

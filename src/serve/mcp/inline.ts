@@ -30,25 +30,25 @@ interface Walk {
 
 /** A schema with what it refers to in place, tuples as lists, and no booleans where schemas belong. */
 export function inlined(schema: JsonSchema): JsonSchema {
-  const walk: Walk = { root: schema, open: new Set(), nodes: 0 }
-  const out = inline(schema, walk)
-  return isPlainRecord(out) ? out : { type: "object" }
+  return inlineSchema(schema, { root: schema, open: new Set(), nodes: 0 })
 }
 
 function inline(value: unknown, walk: Walk): unknown {
   if (typeof value === "boolean") return value ? {} : { not: {} }
-  if (!isPlainRecord(value)) return value
-  if (++walk.nodes > MAX_NODES) return outline(value)
-  const { $ref, ...own } = value
-  if (typeof $ref !== "string") return walkKeywords(value, walk)
+  return isPlainRecord(value) ? inlineSchema(value, walk) : value
+}
+
+function inlineSchema(schema: JsonSchema, walk: Walk): JsonSchema {
+  if (++walk.nodes > MAX_NODES) return outline(schema)
+  const { $ref, ...own } = schema
+  if (typeof $ref !== "string") return walkKeywords(schema, walk)
   const target = targetOf(walk.root, $ref)
   const rest = walkKeywords(own, walk)
   if (target === undefined) return rest
   if (walk.open.has(target)) return { ...outline(target), ...rest }
   walk.open.add(target)
-  const there = inline(target, walk)
+  const there = inlineSchema(target, walk)
   walk.open.delete(target)
-  if (!isPlainRecord(there)) return rest
   return combined(there, rest)
 }
 

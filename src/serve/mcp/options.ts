@@ -100,13 +100,18 @@ export function settleOptions(options: SurfaceOptions): SettledOptions {
   }
 }
 
-/** What a rule makes of a spec; a rule that throws hides the operation. */
-function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolean {
+/** What the rules make of a spec; `caller` is whose options they are, for what is said of mistakes. */
+export function exposure(
+  expose: ExposeOptions,
+  caller: string = "toMCP",
+): (spec: OperationSpec) => boolean {
   const { namespaces } = expose
-  const include = expose.include === undefined ? undefined : matcher("include", expose.include)
-  const exclude = expose.exclude === undefined ? undefined : matcher("exclude", expose.exclude)
+  const include =
+    expose.include === undefined ? undefined : matcher("include", expose.include, caller)
+  const exclude =
+    expose.exclude === undefined ? undefined : matcher("exclude", expose.exclude, caller)
   if (namespaces !== undefined && !isStrings(namespaces)) {
-    throw new TypeError(`toMCP(): expose.namespaces must be a list of names, such as ["task"].`)
+    throw new TypeError(`${caller}(): expose.namespaces must be a list of names, such as ["task"].`)
   }
   return (spec) =>
     spec.visibility !== "internal" &&
@@ -115,11 +120,15 @@ function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolean {
     (exclude === undefined || !exclude(spec))
 }
 
-function matcher(option: string, rule: ExposeRule): (spec: OperationSpec) => boolean {
+function matcher(
+  option: string,
+  rule: ExposeRule,
+  caller: string,
+): (spec: OperationSpec) => boolean {
   if (typeof rule === "function") return rule
   if (!isStrings(rule)) {
     throw new TypeError(
-      `toMCP(): expose.${option} must be a function, or a list such as ["task.create", "mail.*"].`,
+      `${caller}(): expose.${option} must be a function, or a list such as ["task.create", "mail.*"].`,
     )
   }
   const ids = new Set(rule)

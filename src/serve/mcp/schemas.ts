@@ -157,12 +157,12 @@ export function localTarget(root: JsonSchema, reference: string): JsonSchema | u
 }
 
 /** There is no value at all. */
-function isVoid(schema: unknown): boolean {
+export function isVoid(schema: unknown): boolean {
   return isPlainRecord(schema) && (schema["type"] === "void" || schema["type"] === "undefined")
 }
 
 /** Leaving the value out is fine. */
-function mayBeVoid(schema: JsonSchema): boolean {
+export function mayBeVoid(schema: JsonSchema): boolean {
   const { anyOf } = schema
   return isVoid(schema) || (Array.isArray(anyOf) && anyOf.some(isVoid))
 }
@@ -184,7 +184,8 @@ const WORDS: ReadonlySet<string> = new Set([
   "contentEncoding",
 ])
 
-function saysSomething(schema: JsonSchema): boolean {
+/** Whether a schema refuses anything. */
+export function saysSomething(schema: JsonSchema): boolean {
   return Object.keys(schema).some((keyword) => !WORDS.has(keyword) && !keyword.startsWith("x-"))
 }
 
