@@ -122,11 +122,6 @@ export function dataOf<TData>(result: Message | undefined): TData {
   return (result ?? {})["structuredContent"] as TData
 }
 
-/** Waits for something that takes as long as it takes; fails by the time limit of who waits. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await new Promise((done) => setTimeout(done, 10))
-}
-
 /** Keeps what goes through a transport, before anyone else sees it. */
 function watch(transport: Transport, received: Message[], sent: Message[]): void {
   const send = transport.send.bind(transport)
@@ -177,3 +172,5 @@ export function gatewayProcess(config: MCPClientConfig): Way {
   const script = program(resolve(import.meta.dirname, "gateway.ts"))
   return { command: process.execPath, args: [script, JSON.stringify(config)] }
 }
+
+export { until } from "../connection/support.ts"

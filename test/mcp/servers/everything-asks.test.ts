@@ -1,7 +1,8 @@
-import { describe, expect, test } from "vitest"
+import { beforeAll, describe, expect, test } from "vitest"
 import type { MCPClientConfig } from "../../../src/from_mcp.ts"
 import type { InputRequest, InputResponse } from "../../../src/index.ts"
 import { rejection } from "../../support/operations.ts"
+import { until } from "../connection/support.ts"
 import { CHANNELS, everything, metaOf, textOf, use, usingEverything } from "./support.ts"
 import type { UsedServer } from "./support.ts"
 
@@ -29,6 +30,9 @@ function handlers(): { readonly config: MCPClientConfig; readonly asked: unknown
 describe.each(CHANNELS)("everything asks over %s", (channel) => {
   const { config, asked } = handlers()
   const every = usingEverything(channel, config)
+  // The server asks for them when it likes, and answers for itself until it has them.
+  const rootsOf = async (): Promise<string> => textOf(await every.server.call("get-roots-list"))
+  beforeAll(() => until(async () => (await rootsOf()).includes("file:///work/a")))
 
   test("has all its tools for a client that can be asked", () => {
     const names = every.server.wrapper.tools.map(({ name }) => name)
@@ -116,7 +120,7 @@ describe.each(CHANNELS)("everything asks over %s", (channel) => {
   })
 
   test("folders are given", async () => {
-    const text = textOf(await every.server.call("get-roots-list"))
+    const text = await rootsOf()
 
     expect(text).toContain("file:///work/a")
     expect(text).toContain("file:///work/b")
