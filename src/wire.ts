@@ -100,6 +100,11 @@ function encode(
   return out
 }
 
+/** What stays as it is, so that nobody has to know where it stands. */
+function isPlain(value: unknown): boolean {
+  return value === null || (typeof value !== "object" && typeof value !== "bigint")
+}
+
 function encodeArray(
   value: readonly unknown[],
   path: string,
@@ -108,6 +113,7 @@ function encodeArray(
 ): readonly unknown[] {
   let out: unknown[] | undefined
   for (let index = 0; index < value.length; index++) {
+    if (isPlain(value[index])) continue
     const item = encode(value[index], `${path}/${index}`, parents, binary)
     if (item === value[index]) continue
     out ??= value.slice()
@@ -124,6 +130,7 @@ function encodeObject(
 ): Readonly<Record<string, unknown>> {
   let changed: [string, unknown][] | undefined
   for (const key of Object.keys(value)) {
+    if (isPlain(value[key])) continue
     const item = encode(value[key], path + pointerSegment(key), parents, binary)
     if (item !== value[key]) (changed ??= []).push([key, item])
   }

@@ -120,8 +120,8 @@ const TABLE: Record<Layer, Row> = {
     peers: true,
   },
   serving: {
-    files: ["src/serve/", "src/websocket.ts", "src/to_mcp.ts"],
-    uses: [...VOCABULARY, "engine", "mapping", "transports"],
+    files: ["src/serve/", "src/websocket.ts", "src/to_mcp.ts", "src/to_http.ts"],
+    uses: [...VOCABULARY, "http", "engine", "mapping", "transports"],
     peers: true,
   },
   transports: {

@@ -31,7 +31,7 @@ export async function bundleEntries(root: string, targets: readonly string[]): P
     mainFields: ["module", "main"],
     conditions: ["import"],
     // The platform's own modules, and what an application brings if it wants it.
-    external: ["node:*", "tsx", "tsx/*", "ws", "@modelcontextprotocol/*"],
+    external: ["node:*", "tsx", "tsx/*", "ws", "@modelcontextprotocol/*", "jose"],
     sourcemap: true,
     // Sources are named by where they are found, not by where a link leads.
     preserveSymlinks: true,

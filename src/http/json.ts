@@ -15,8 +15,8 @@ export type ParsedJson =
  * The parser itself takes any depth; whoever walks the result by recursion afterwards does not, and
  * no API means 512 levels.
  */
-export function parseJson(text: string): ParsedJson {
-  if (isDeep(text)) return { is: "too-deep", limit: MAX_DEPTH }
+export function parseJson(text: string, maxDepth: number = MAX_DEPTH): ParsedJson {
+  if (isDeep(text, maxDepth)) return { is: "too-deep", limit: maxDepth }
   try {
     return { is: "value", value: JSON.parse(text) as unknown }
   } catch (error) {
@@ -27,8 +27,8 @@ export function parseJson(text: string): ParsedJson {
 }
 
 /** Whether brackets are nested too deep; nothing but the text is looked at, in one pass. */
-function isDeep(text: string): boolean {
-  if (text.length <= MAX_DEPTH) return false
+function isDeep(text: string, maxDepth: number): boolean {
+  if (text.length <= maxDepth) return false
   let depth = 0
   for (let at = 0; at < text.length; at++) {
     switch (text.charCodeAt(at)) {
@@ -37,7 +37,7 @@ function isDeep(text: string): boolean {
         break
       case 0x5b:
       case 0x7b:
-        if (++depth > MAX_DEPTH) return true
+        if (++depth > maxDepth) return true
         break
       case 0x5d:
       case 0x7d:

@@ -4,7 +4,7 @@ import { getOwn, isPlainRecord } from "../schema/json.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { Caller } from "./call.ts"
 import type { HTTPServiceConfig } from "./config.ts"
-import { operationName, uniqueNames } from "./names.ts"
+import { nameWithin, operationName, uniqueNames } from "./names.ts"
 import type { Named } from "./names.ts"
 import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
@@ -78,7 +78,8 @@ export function importDocument(
     }
     const answers = answersOf(document, operation)
     const { method, path, raw } = operation
-    const wanted = operationName(raw["operationId"], method, path)
+    const own = nameWithin(config.namespace, raw["x-operation-id"])
+    const wanted = operationName(own ?? raw["operationId"], method, path)
     const isStreamed = answers === "stream"
     candidates.push({ operation, path, method, wanted, isStreamed, isTwin: false })
     if (answers !== "both") continue

@@ -10,6 +10,15 @@ export function operationName(operationId: unknown, method: string, path: string
   return name === "" ? pathName(method, path) : name
 }
 
+/**
+ * The id that a document of this library gives an operation, `task.create`, as a name in a namespace:
+ * `create` in its own, and the whole id in any other.
+ */
+export function nameWithin(namespace: string, id: unknown): string | undefined {
+  if (typeof id !== "string" || !id.startsWith(`${namespace}.`)) return undefined
+  return id.slice(namespace.length + 1)
+}
+
 /** A text as a name; "" when nothing of it can be one. */
 function safeName(text: string): string {
   if (/^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= MAX_NAME) {

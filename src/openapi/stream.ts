@@ -1,3 +1,4 @@
+import { CallError } from "../errors.ts"
 import { readEvents } from "../http/events.ts"
 import type { StreamEvent } from "../http/events.ts"
 import type { HttpResponse } from "../http/exchange.ts"
@@ -8,6 +9,7 @@ import { followEvents, lastEventIdHeader } from "../http/reconnect.ts"
 import type { ReconnectPolicy } from "../http/reconnect.ts"
 import { httpEnvelope } from "../response-envelope.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
+import { isPlainRecord } from "../schema/json.ts"
 import type { Caller, HandlerContext } from "./call.ts"
 import { limitsOf } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
@@ -62,10 +64,32 @@ export async function* streamItems(
             { ...options, secrets, reconnect },
           )
         : readEvents(body, kind, { ...options, secrets })
-    for await (const event of events) yield envelope(itemOf(event, plan), answer.response, event)
+    const isOurs = typeof source.operation.raw["x-operation-id"] === "string"
+    for await (const event of events) {
+      if (isOurs && event.event === "end") return
+      if (isOurs && event.event === "error") throw problemError(event.data, source.id)
+      yield envelope(itemOf(event, plan), answer.response, event)
+    }
   } finally {
     limits.end()
   }
+}
+
+/** What a server of this library says when a stream fails halfway, as the error that it was there. */
+function problemError(data: unknown, operationId: string): CallError {
+  const problem = isPlainRecord(data) ? data : {}
+  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs } = problem
+  return new CallError(
+    typeof code === "string" && code !== "" ? code : "EXECUTION_ERROR",
+    typeof detail === "string" ? detail : `The stream of "${operationId}" failed.`,
+    {
+      operationId,
+      ...(details !== undefined && { details }),
+      ...(typeof retryable === "boolean" && { retryable }),
+      ...(typeof mayHaveExecuted === "boolean" && { mayHaveExecuted }),
+      ...(typeof retryAfterMs === "number" && { retryAfterMs }),
+    },
+  )
 }
 
 function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefined {

@@ -14,6 +14,7 @@ const NEUTRAL = [
   "./from-mcp",
   "./from-openapi",
   "./from-standard-schema",
+  "./to-http",
   "./to-mcp",
   "./websocket",
   "./worker",

@@ -81,7 +81,7 @@ export class OperationSource implements LazyParts {
     this.context = context
     this.operation = operation
     this.name = name
-    this.type = isStreamed ? "subscription" : READS.has(operation.method) ? "query" : "mutation"
+    this.type = isStreamed ? "subscription" : isRead(operation) ? "query" : "mutation"
     this.#original = original
   }
 
@@ -343,6 +343,11 @@ interface Reading {
   readonly parameters: Parameters
   readonly body: Body | undefined
   readonly flat: Flattened | undefined
+}
+
+/** Whether an operation only reads: by its method, or because a document of this library says so. */
+function isRead({ method, raw }: RawOperation): boolean {
+  return READS.has(method) || (method === "POST" && raw["x-operation-type"] === "query")
 }
 
 function textOf(value: unknown): string | undefined {

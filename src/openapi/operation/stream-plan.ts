@@ -1,9 +1,9 @@
 import { isPlainRecord } from "../../schema/json.ts"
-import type { OpenAPIDocument } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
 import { type Body, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { isStream } from "./media.ts"
+import { child, isStream, mediaClass } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { Parameters } from "./parameters.ts"
 import type { Response } from "./responses.ts"
@@ -28,7 +28,20 @@ export function streamPlan(
     class: "ndjson",
     place: { value: {}, file, pointer },
   }
+  const item = itemWithin(document, media)
+  if (item !== undefined) return { media: { ...media, itemSchema: item }, yields: "data" }
   return { media, yields: yieldsOf(document, media) }
+}
+
+/** 3.2: where the data of an event is JSON, and the document says what of, that is what is given. */
+function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined {
+  if (media.class !== "sse" || media.itemSchema === undefined) return undefined
+  const data = propertiesOf(document, media.itemSchema).get("data")
+  if (data === undefined || !isPlainRecord(data.value)) return undefined
+  const type = data.value["contentMediaType"]
+  return typeof type === "string" && mediaClass(type) === "json"
+    ? child(data, "contentSchema")
+    : undefined
 }
 
 /** What tells a server that also answers at once to stream. */

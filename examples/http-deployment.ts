@@ -1,0 +1,28 @@
+import { runLines } from "./http/run-lines.ts"
+// #region serve
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { serveHTTP } from "@alkdev/operations/node"
+import { Type } from "typebox"
+
+const time = defineOperation({
+  namespace: "clock",
+  name: "year",
+  type: "query",
+  description: "Says which year it is",
+  inputSchema: Type.Object({}),
+  outputSchema: Type.Integer(),
+  accessControl: { requiredScopes: [] },
+  handler: () => 2026,
+})
+
+const served = await serveHTTP(createRegistry([time]), {
+  port: 8789,
+  basePath: "/v1",
+  allowedHosts: ["api.example.com"],
+  trustedProxies: ["127.0.0.1"],
+  signals: true,
+})
+// #endregion
+
+await runLines("http/proxied.sh")
+await served.close()

@@ -1,0 +1,240 @@
+import { createServer } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import type { Duplex } from "node:stream"
+import { CallError } from "../errors.ts"
+import { consoleLogger } from "../logger.ts"
+import type { AnyRegistry } from "../registry.ts"
+import { checkListenAddress } from "../serve/http/guard.ts"
+import type { ServerLike } from "../serve/http/mounts.ts"
+import type { HTTPServerOptions } from "../serve/http/options.ts"
+import { toHTTP } from "../serve/http/to-http.ts"
+import type { HTTPServer } from "../serve/http/to-http.ts"
+import { pathOf } from "../serve/upgrade.ts"
+import { serveWebSocket } from "../serve/websocket.ts"
+import type { ServedWebSocket, ServeWebSocketOptions } from "../serve/websocket.ts"
+
+/** How WebSocket clients are served under `/ws`; who they are and what they see is as for requests. */
+export type HTTPWebSocketOptions = Omit<
+  ServeWebSocketOptions,
+  | "registry"
+  | "server"
+  | "port"
+  | "host"
+  | "path"
+  | "authenticate"
+  | "allowedHosts"
+  | "allowedOrigins"
+>
+
+/** Options of `serveHTTP`; those of `toHTTP` only where it is given a registry. */
+export interface ServeHTTPOptions extends HTTPServerOptions {
+  /** 0 for any; 3000. */
+  readonly port?: number | undefined
+  /** 127.0.0.1. Any other than a loopback needs `auth` or `authenticate`. */
+  readonly host?: string | undefined
+  /** A server of yours, instead of a port: start and close it yourself. */
+  readonly server?: Server | undefined
+  /** WebSocket clients under `/ws`; on where the package `ws` is installed. */
+  readonly websocket?: boolean | HTTPWebSocketOptions | undefined
+  /** Answers under `/mcp`. It stays yours: close it yourself. */
+  readonly mcp?: ServerLike | undefined
+  /** Drain and end when the process is told to, such as `["SIGTERM", "SIGINT"]`; `true` for these. */
+  readonly signals?: boolean | readonly NodeJS.Signals[] | undefined
+  /** Milliseconds in which a request has to be there, with its body; 30,000. */
+  readonly requestTimeout?: number | undefined
+  /** Bytes of all headers of a request; 16 KiB. */
+  readonly maxHeaderBytes?: number | undefined
+  /** Milliseconds that a connection is kept on which nothing is asked for; 5,000. */
+  readonly keepAliveTimeout?: number | undefined
+}
+
+/** An API that listens. */
+export interface ServedHTTP extends AsyncDisposable {
+  /** Where it is, base path included; of a server of yours, once that listens. */
+  readonly url: string
+  /** Takes nothing new, waits for what runs, closes connections. Twice is fine. */
+  close(): Promise<void>
+}
+
+/** Opens a port for a registry, or for what `toHTTP` made of it. */
+export async function serveHTTP(
+  source: AnyRegistry | HTTPServer,
+  options: ServeHTTPOptions = {},
+): Promise<ServedHTTP> {
+  const api = apiOf(source, options)
+  const { server, host = "127.0.0.1" } = options
+  if (server === undefined) checkListenAddress(host, api.inner.guard)
+  const sockets = await openSockets(api, options)
+  const served = new Served(api, sockets, server ?? createOwn(options), options)
+  try {
+    await served.open()
+  } catch (error) {
+    await served.close()
+    throw error
+  }
+  return served
+}
+
+function apiOf(source: AnyRegistry | HTTPServer, options: ServeHTTPOptions): HTTPServer {
+  if ("inner" in source) {
+    if (options.mcp === undefined) return source
+    throw new TypeError(
+      `serveHTTP(api, options): give mcp to toHTTP, as mounts: { "/mcp": server }.`,
+    )
+  }
+  const { mcp } = options
+  if (mcp === undefined) return toHTTP(source, options)
+  const wellKnown = "/.well-known/oauth-protected-resource"
+  return toHTTP(source, {
+    ...options,
+    mounts: { "/mcp": mcp, [wellKnown]: mcp, ...options.mounts },
+  })
+}
+
+/** Limits without which one client that sends a byte now and then holds its connection for minutes. */
+function createOwn(options: ServeHTTPOptions): Server {
+  const { requestTimeout = 30_000, maxHeaderBytes = 16 * 1024, keepAliveTimeout = 5000 } = options
+  const server = createServer({
+    requestTimeout,
+    headersTimeout: Math.min(requestTimeout, 10_000),
+    connectionsCheckingInterval: Math.min(requestTimeout, 5000),
+    keepAliveTimeout,
+    maxHeaderSize: maxHeaderBytes,
+    noDelay: true,
+  })
+  server.maxHeadersCount = 200
+  return server
+}
+
+async function openSockets(
+  { inner }: HTTPServer,
+  { websocket = true, logger, clock }: ServeHTTPOptions,
+): Promise<ServedWebSocket | undefined> {
+  if (websocket === false) return undefined
+  const { registry, guard, options } = inner
+  try {
+    return await serveWebSocket({
+      logger: logger ?? options.logger,
+      clock: clock ?? options.clock,
+      authenticateTimeout: options.authenticateTimeout,
+      ...(typeof websocket === "object" ? websocket : undefined),
+      ...guard.rules,
+      registry,
+      authenticate: guard.authenticate,
+    })
+  } catch (error) {
+    // Nobody asked for it: an API without WebSockets is one too.
+    if (websocket === true && error instanceof CallError) return undefined
+    throw error
+  }
+}
+
+class Served implements ServedHTTP {
+  readonly #api: HTTPServer
+  readonly #sockets: ServedWebSocket | undefined
+  readonly #server: Server
+  readonly #options: ServeHTTPOptions
+  readonly #signals: readonly NodeJS.Signals[]
+  #closing: Promise<void> | undefined
+
+  constructor(
+    api: HTTPServer,
+    sockets: ServedWebSocket | undefined,
+    server: Server,
+    options: ServeHTTPOptions,
+  ) {
+    const { signals = false } = options
+    this.#api = api
+    this.#sockets = sockets
+    this.#server = server
+    this.#options = options
+    this.#signals = typeof signals === "object" ? signals : signals ? ["SIGTERM", "SIGINT"] : []
+  }
+
+  get url(): string {
+    const address = this.#server.address() as AddressInfo | null
+    const { host = address?.address ?? "127.0.0.1" } = this.#options
+    const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
+    return `http://${name}:${address?.port ?? 0}${this.#api.inner.basePath}`
+  }
+
+  async open(): Promise<void> {
+    this.#server.on("request", this.#onRequest)
+    this.#server.on("upgrade", this.#onUpgrade)
+    if (this.#options.server === undefined) await this.#listen()
+    for (const signal of this.#signals) process.once(signal, this.#onSignal)
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #listen(): Promise<void> {
+    const { port = 3000, host = "127.0.0.1" } = this.#options
+    const server = this.#server
+    await new Promise<void>((resolve, reject) => {
+      const fail = (cause: Error): void => {
+        const message = `Cannot listen on ${host}:${port}: ${cause.message}`
+        reject(new CallError("UNAVAILABLE", message, { cause, retryable: false }))
+      }
+      server.once("error", fail)
+      server.listen(port, host, () => {
+        server.off("error", fail)
+        resolve()
+      })
+    })
+  }
+
+  readonly #onRequest = (request: IncomingMessage, response: ServerResponse): void =>
+    this.#api.node(request, response)
+
+  readonly #onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    if (this.#sockets !== undefined && pathOf(request) === `${this.#api.inner.basePath}/ws`) {
+      this.#sockets.handleUpgrade(request, socket, head)
+      return
+    }
+    // Other listeners of a server of yours may want it.
+    if (this.#options.server !== undefined) return
+    socket.on("error", () => socket.destroy())
+    socket.end("HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 0\r\n\r\n")
+  }
+
+  readonly #onSignal = (): void => {
+    const { logger = consoleLogger } = this.#options
+    this.close().catch((error: unknown) => logger.error("Closing failed", { error }))
+  }
+
+  /** Ports go last: until everything has been answered, clients are told that this is not ready. */
+  async #close(): Promise<void> {
+    for (const signal of this.#signals) process.off(signal, this.#onSignal)
+    const server = this.#server
+    await Promise.all([this.#api.close(), this.#sockets?.close()])
+    server.off("request", this.#onRequest)
+    server.off("upgrade", this.#onUpgrade)
+    if (this.#options.server !== undefined || !server.listening) return
+    const closed = closedServer(server)
+    server.closeIdleConnections()
+    await Promise.race([closed, moment(200)])
+    server.closeAllConnections()
+    await closed
+  }
+}
+
+/** Answers that were just given get the time to leave. */
+function moment(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })
+}
+
+function closedServer(server: Server): Promise<void> {
+  return new Promise<void>((resolve) => {
+    server.close(() => resolve())
+  })
+}

@@ -1,0 +1,85 @@
+import type { HTTPAnswer, HTTPSink, HTTPStream } from "./model.ts"
+import { COMMON_HEADERS } from "./spine.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+const JSON_HEADERS: Headers = { "content-type": "application/json", ...COMMON_HEADERS }
+const STREAM_HEADERS: Headers = {
+  "content-type": "text/event-stream; charset=utf-8",
+  ...COMMON_HEADERS,
+  // Proxies that collect answers before they pass them on would keep events back.
+  "x-accel-buffering": "no",
+}
+
+const EMPTY: HTTPAnswer = { status: 204, headers: COMMON_HEADERS }
+
+/** A 200 with JSON text. */
+export function jsonAnswer(text: string, extra?: Headers): HTTPAnswer {
+  const headers = extra === undefined ? JSON_HEADERS : { ...JSON_HEADERS, ...extra }
+  return { status: 200, headers, body: text }
+}
+
+/** A 204. */
+export function emptyAnswer(): HTTPAnswer {
+  return EMPTY
+}
+
+/** A 200 with server-sent events. */
+export function streamAnswer(body: HTTPStream): HTTPAnswer {
+  return { status: 200, headers: STREAM_HEADERS, body }
+}
+
+/** The same answer with more headers; what `vary` says is added to. */
+export function withHeaders(answer: HTTPAnswer, extra: Headers): HTTPAnswer {
+  const { status, headers, body } = answer
+  if (headers !== JSON_HEADERS) return { status, headers: merged(headers, extra), body }
+  // Nearly every answer has these, with one of a few others.
+  let known = usual.get(extra)
+  if (known === undefined) usual.set(extra, (known = merged(headers, extra)))
+  return { status, headers: known, body }
+}
+
+const usual = new WeakMap<Headers, Headers>()
+
+function merged(own: Headers, extra: Headers): Headers {
+  const headers: Record<string, string> = { ...own }
+  for (const name in extra) {
+    const value = extra[name] as string
+    const varies = name === "vary" ? headers[name] : undefined
+    headers[name] = varies === undefined ? value : `${varies}, ${value}`
+  }
+  return headers
+}
+
+/** The same answer, with something to do once its stream is over. */
+export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
+  const body = answer.body as HTTPStream
+  return {
+    status: answer.status,
+    headers: answer.headers,
+    body: {
+      async run(sink) {
+        try {
+          await body.run(sink)
+        } finally {
+          over()
+        }
+      },
+    },
+  }
+}
+
+export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
+  return typeof body === "object" && "run" in body
+}
+
+/** Where a stream goes that nobody reads: it ends before it begins. */
+export const NOWHERE: HTTPSink = {
+  isGone: true,
+  write: () => false,
+  drained: () => Promise.resolve(),
+  onGone(listener) {
+    listener()
+    return () => {}
+  },
+}

@@ -1,0 +1,71 @@
+import { sha256Hex } from "../../../mcp/sha256.ts"
+import type { Identity } from "../../../types.ts"
+import { isIdentity } from "./identity.ts"
+import type { ApiKey } from "./options.ts"
+
+const SHORTEST_KEY = 16
+const LONGEST_KEY = 4096
+
+/**
+ * The hash under which a key is kept in a configuration.
+ *
+ * It is fast to compute, so a key has to be random: 32 random bytes are never guessed, words are.
+ */
+export function hashApiKey(key: string): string {
+  if (typeof key !== "string" || key.length < SHORTEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+    throw new TypeError(
+      `hashApiKey(key): key must be at least ${SHORTEST_KEY} visible ASCII characters without spaces, ` +
+        'such as crypto.randomBytes(32).toString("base64url").',
+    )
+  }
+  return sha256Hex(key)
+}
+
+/**
+ * Finds identities by keys.
+ *
+ * What is looked up is the hash: how long that takes tells about hashes, which nobody can choose,
+ * and nothing about keys.
+ */
+export class ApiKeys {
+  readonly #identities = new Map<string, Identity>()
+  /** Keys that were right, so never more than there are: hashing costs as much as a small request. */
+  readonly #accepted = new Map<string, Identity>()
+
+  constructor(keys: readonly ApiKey[]) {
+    if (!Array.isArray(keys) || keys.length === 0) {
+      throw new TypeError("auth.apiKeys must list at least one { hash, identity }.")
+    }
+    for (const [index, entry] of keys.entries()) {
+      this.#add(index, (entry ?? {}) as Partial<ApiKey>)
+    }
+  }
+
+  find(key: string): Identity | undefined {
+    if (key === "" || key.length > LONGEST_KEY) return undefined
+    const accepted = this.#accepted.get(key)
+    if (accepted !== undefined) return accepted
+    const identity = this.#identities.get(sha256Hex(key))
+    if (identity !== undefined) this.#accepted.set(key, identity)
+    return identity
+  }
+
+  // The entry is never shown: what stands where the hash should be may be the key itself.
+  #add(index: number, { hash, identity }: Partial<ApiKey>): void {
+    if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash)) {
+      throw new TypeError(
+        `auth.apiKeys[${index}].hash must be 64 hexadecimal digits: what hashApiKey(key) gives.`,
+      )
+    }
+    if (!isIdentity(identity)) {
+      throw new TypeError(`auth.apiKeys[${index}].identity must be { id, scopes }.`)
+    }
+    const known = hash.toLowerCase()
+    if (this.#identities.has(known)) {
+      throw new TypeError(
+        `auth.apiKeys[${index}].hash is there twice; give each caller its own key.`,
+      )
+    }
+    this.#identities.set(known, identity)
+  }
+}

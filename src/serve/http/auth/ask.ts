@@ -1,0 +1,78 @@
+import { isCallError } from "../../../errors.ts"
+import type { CallError } from "../../../errors.ts"
+import { setRef } from "../../../internal/defer.ts"
+import { redactText } from "../../../internal/redact.ts"
+import type { Clock } from "../../../platform.ts"
+import type { Identity } from "../../../types.ts"
+import type { Authenticate } from "../../gate.ts"
+import type { UpgradeRequestLike } from "../../upgrade.ts"
+import { readCredential } from "./authenticator.ts"
+import { isIdentity } from "./identity.ts"
+
+/** Who calls, or why that is not known: for the log, without a word of the credential. */
+export type Verdict =
+  | { readonly isKnown: true; readonly identity: Identity | undefined }
+  | {
+      readonly isKnown: false
+      readonly reason: string
+      /** Nobody can be found out at the moment: not the caller's fault. */
+      readonly outage?: CallError | undefined
+    }
+
+/** Asks who calls; in the same turn when that is how the answer comes. Never throws or rejects. */
+export function askWho(
+  authenticate: Authenticate,
+  request: UpgradeRequestLike,
+  timeout: number,
+  clock: Clock,
+): Verdict | Promise<Verdict> {
+  try {
+    const found = authenticate(request)
+    if (!isThenable(found)) return judge(found)
+    return within(found, timeout, clock).then(judge, (error: unknown) => failed(error, request))
+  } catch (error) {
+    return failed(error, request)
+  }
+}
+
+function judge(found: unknown): Verdict {
+  if (found === null) return { isKnown: true, identity: undefined }
+  if (isIdentity(found)) return { isKnown: true, identity: found }
+  if (found === undefined) return { isKnown: false, reason: "nobody was found" }
+  const reason = "authenticate must give an identity { id, scopes }, null or undefined"
+  return { isKnown: false, reason }
+}
+
+function failed(error: unknown, request: UpgradeRequestLike): Verdict {
+  let reason = "authenticate failed"
+  try {
+    reason = error instanceof Error ? error.message : String(error)
+  } catch {
+    // What cannot even be named stays unnamed.
+  }
+  const { apiKey, bearer } = readCredential(request)
+  const { authorization } = request.headers
+  for (const secret of [apiKey, bearer, String(authorization ?? "")]) {
+    if (secret !== undefined && secret !== "") reason = reason.replaceAll(secret, "***")
+  }
+  const outage = isCallError(error, "UNAVAILABLE") ? error : undefined
+  return { isKnown: false, reason: redactText(reason), outage }
+}
+
+async function within<T>(work: PromiseLike<T>, timeout: number, clock: Clock): Promise<T> {
+  let timer: unknown
+  const late = new Promise<never>((_, reject) => {
+    const message = `authenticate took more than ${timeout} ms`
+    timer = clock.setTimeout(() => reject(new Error(message)), timeout)
+    setRef(timer, false)
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clock.clearTimeout(timer)
+  }
+}
+
+function isThenable<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
+  return typeof (value as { readonly then?: unknown } | null | undefined)?.then === "function"
+}

@@ -1,0 +1,80 @@
+import type { Clock } from "../../../platform.ts"
+import type { Identity } from "../../../types.ts"
+import type { Authenticate } from "../../gate.ts"
+import { readBearerToken } from "../../upgrade.ts"
+import type { UpgradeRequestLike } from "../../upgrade.ts"
+import { ApiKeys } from "./api-keys.ts"
+import { JwtVerifier } from "./jwt.ts"
+import type { AuthOptions } from "./options.ts"
+
+/** Where an API key is sent. */
+const API_KEY_HEADER = "x-api-key"
+
+type Found = Identity | null | undefined
+
+/**
+ * One function out of all the ways to prove who calls.
+ *
+ * Answers in the same turn when an API key decides. Throws a `TypeError` for options that make no sense.
+ */
+export function createAuthenticate(auth: AuthOptions, clock: Clock): Authenticate {
+  const { apiKeys, jwt, authenticate, anonymous = false } = auth
+  if (apiKeys === undefined && jwt === undefined && authenticate === undefined) {
+    throw new TypeError("auth must have at least one of apiKeys, jwt and authenticate.")
+  }
+  if (authenticate !== undefined && typeof authenticate !== "function") {
+    throw new TypeError("auth.authenticate must be a function from a request to an identity.")
+  }
+  const keys = apiKeys === undefined ? undefined : new ApiKeys(apiKeys)
+  const tokens = jwt === undefined ? undefined : new JwtVerifier(jwt, clock)
+
+  return (request: UpgradeRequestLike): Found | Promise<Found> => {
+    const credential = readCredential(request)
+    if (!credential.isPresent) {
+      const found = authenticate?.(request)
+      if (!anonymous) return found
+      return found instanceof Promise ? found.then((identity) => identity ?? null) : (found ?? null)
+    }
+    const { apiKey, bearer } = credential
+    // A key of its own header decides alone: two credentials never add up.
+    const known = keys?.find(apiKey ?? bearer ?? "")
+    if (known !== undefined) return known
+    if (tokens !== undefined && apiKey === undefined && isTokenLike(bearer)) {
+      if (authenticate === undefined) return tokens.find(bearer)
+      return findOrAsk(tokens, bearer, () => authenticate(request))
+    }
+    return authenticate?.(request)
+  }
+}
+
+/** What a request carries as proof. */
+export function readCredential(request: UpgradeRequestLike): {
+  readonly isPresent: boolean
+  readonly apiKey: string | undefined
+  readonly bearer: string | undefined
+} {
+  const { [API_KEY_HEADER]: sent, authorization } = request.headers
+  const apiKey = typeof sent === "string" || sent === undefined ? sent : sent.join(", ")
+  const bearer = readBearerToken(request)
+  const isPresent = apiKey !== undefined || bearer !== undefined || authorization !== undefined
+  return { isPresent, apiKey, bearer }
+}
+
+/** A token that is not accepted may be one that the function knows; a key that is not there decides. */
+async function findOrAsk(
+  tokens: JwtVerifier,
+  bearer: string,
+  ask: () => Found | Promise<Found>,
+): Promise<Found> {
+  let identity: Identity | undefined
+  try {
+    identity = await tokens.find(bearer)
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === "UNAVAILABLE") throw error
+  }
+  return identity ?? (await ask())
+}
+
+function isTokenLike(bearer: string | undefined): bearer is string {
+  return bearer !== undefined && bearer.split(".", 4).length === 3
+}

@@ -1,0 +1,129 @@
+import type * as jose from "jose"
+import type { CryptoKey as JoseKey, JWTVerifyGetKey } from "jose"
+import { CallError } from "../../../errors.ts"
+import { importPeer } from "../../../internal/import-peer.ts"
+import type { Clock } from "../../../platform.ts"
+import type { Identity } from "../../../types.ts"
+import { settleKey } from "./jwt-key.ts"
+import type { SettledKey } from "./jwt-key.ts"
+import type { JwtClaims, JwtOptions } from "./options.ts"
+
+type Jose = typeof jose
+
+const LONGEST_TOKEN = 16_384
+
+/** Finds identities by signed tokens. */
+export class JwtVerifier {
+  readonly #options: JwtOptions
+  readonly #key: SettledKey
+  readonly #clock: Clock
+  #loaded: Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> | undefined
+
+  constructor(options: JwtOptions, clock: Clock) {
+    this.#key = settleKey(options)
+    checkClaims(options)
+    this.#options = options
+    this.#clock = clock
+  }
+
+  /**
+   * Who a token stands for; `undefined` when it says nothing about that.
+   *
+   * Rejects a token that is not accepted, and with `UNAVAILABLE` when there is no key to check it with.
+   */
+  async find(token: string): Promise<Identity | undefined> {
+    if (token.length > LONGEST_TOKEN) throw new Error("the token is too long")
+    const { jose: library, getKey } = await this.#load()
+    const { issuer, audience, algorithms, clockTolerance = 5, identity } = this.#options
+    const { payload } = await library.jwtVerify(token, getKey, {
+      issuer,
+      audience: typeof audience === "string" ? audience : [...audience],
+      algorithms: [...algorithms],
+      clockTolerance,
+      requiredClaims: ["exp"],
+      currentDate: new Date(this.#clock.now()),
+    })
+    return identity === undefined ? identityOf(payload) : identity(payload)
+  }
+
+  #load(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {
+    this.#loaded ??= this.#open().catch((error: unknown) => {
+      this.#loaded = undefined
+      throw unavailable(error)
+    })
+    return this.#loaded
+  }
+
+  async #open(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {
+    const jose = await importPeer("auth.jwt", "jose", () => import("jose"))
+    return { jose, getKey: keyGetter(jose, this.#key) }
+  }
+}
+
+/** What `jose` asks for keys; it has checked the algorithm by then. */
+function keyGetter(jose: Jose, settled: SettledKey): JWTVerifyGetKey {
+  switch (settled.kind) {
+    case "key":
+      return () => settled.key
+    case "pem": {
+      // A key of the platform is for one algorithm.
+      const keys = new Map<string, Promise<JoseKey>>()
+      const load = settled.isCertificate ? jose.importX509 : jose.importSPKI
+      return async ({ alg }) => {
+        const key = keys.get(alg) ?? load(settled.text, alg)
+        keys.set(alg, key)
+        return await key.catch((error: unknown) => Promise.reject(unavailable(error)))
+      }
+    }
+    case "jwks": {
+      const find = jose.createRemoteJWKSet(settled.url)
+      return async (header, token) => {
+        try {
+          return await find(header, token)
+        } catch (error) {
+          throw isAboutToken(error) ? error : unavailable(error)
+        }
+      }
+    }
+  }
+}
+
+/** Whether the set of keys was there, and just has none for a token. */
+function isAboutToken(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown }
+  return (
+    code === "ERR_JWKS_NO_MATCHING_KEY" ||
+    code === "ERR_JWKS_MULTIPLE_MATCHING_KEYS" ||
+    code === "ERR_JOSE_NOT_SUPPORTED"
+  )
+}
+
+function unavailable(cause: unknown): CallError {
+  const message = "Tokens cannot be checked at the moment: there is no key to check them with."
+  return new CallError("UNAVAILABLE", message, { cause, retryAfterMs: 5000 })
+}
+
+function identityOf(claims: JwtClaims): Identity | undefined {
+  const { sub, scope, scp } = claims
+  if (typeof sub !== "string" || sub === "") return undefined
+  const granted = scope ?? scp
+  if (typeof granted === "string") return { id: sub, scopes: granted.split(" ").filter(Boolean) }
+  const list: readonly unknown[] = Array.isArray(granted) ? granted : []
+  return { id: sub, scopes: list.filter((entry) => typeof entry === "string") }
+}
+
+function checkClaims({ issuer, audience, clockTolerance, identity }: JwtOptions): void {
+  if (typeof issuer !== "string" || issuer === "") {
+    throw new TypeError("auth.jwt.issuer must say whose tokens are taken: the `iss` of a token.")
+  }
+  const audiences: readonly unknown[] = Array.isArray(audience) ? audience : [audience]
+  if (audiences.length === 0 || !audiences.every((a) => typeof a === "string" && a !== "")) {
+    throw new TypeError("auth.jwt.audience must say who tokens are for: the `aud` of a token.")
+  }
+  if (clockTolerance !== undefined && !(clockTolerance >= 0 && clockTolerance <= 300)) {
+    throw new TypeError("auth.jwt.clockTolerance must be 0 to 300 seconds.")
+  }
+  if (identity !== undefined && typeof identity !== "function") {
+    throw new TypeError("auth.jwt.identity must be a function from claims to { id, scopes }.")
+  }
+}

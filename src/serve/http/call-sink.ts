@@ -1,0 +1,57 @@
+import { CallSink } from "../../engine/sink.ts"
+import { isCallError } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import { mapError } from "../../map-error.ts"
+import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { CallOptions, Identity } from "../../types.ts"
+
+/** What the headers of a request say about the call that it asks for. */
+export interface RequestTerms {
+  readonly requestId: string | undefined
+  readonly timeout: number | undefined
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+}
+
+/** A call for an HTTP request: its options, what ends it, and who waits for it, in one object. */
+export class HTTPCall extends CallSink implements CallOptions {
+  readonly identity: Identity | undefined
+  readonly requestId: string | undefined
+  readonly timeout: number | undefined
+  readonly metadata: Readonly<Record<string, unknown>> | undefined
+  readonly #operationId: string
+  #resolve: ((envelope: ResponseEnvelope) => void) | undefined
+  #reject: ((error: CallError) => void) | undefined
+
+  constructor(operationId: string, identity: Identity | undefined, terms: RequestTerms) {
+    super()
+    this.#operationId = operationId
+    this.identity = identity
+    this.requestId = terms.requestId
+    this.timeout = terms.timeout
+    this.metadata = terms.metadata
+  }
+
+  run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
+    const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
+    if (own.executeInto === undefined) return registry.execute(this.#operationId, input, this)
+    const outcome = new Promise<ResponseEnvelope>((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    own.executeInto(this.#operationId, input, this)
+    return outcome
+  }
+
+  succeed(envelope: ResponseEnvelope): void {
+    this.#resolve?.(envelope)
+  }
+
+  fail(thrown: unknown): void {
+    const { requestId } = this
+    const operationId = this.#operationId
+    this.#reject?.(
+      isCallError(thrown) ? thrown : mapError(thrown, undefined, { operationId, requestId }),
+    )
+  }
+}

@@ -1,0 +1,179 @@
+import { allows, requirementOf } from "../../access.ts"
+import type { AccessRequirement } from "../../access.ts"
+import { refusal } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import type { Logger } from "../../logger.ts"
+import type { Clock } from "../../platform.ts"
+import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { OperationSpec } from "../../types.ts"
+import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
+import { HTTPCall } from "./call-sink.ts"
+import { Heartbeats } from "./heartbeats.ts"
+import { parseBounded } from "./json.ts"
+import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
+import { problemAnswer, toProblem } from "./problem.ts"
+import { HTTPRefusal } from "./spine.ts"
+import type { HTTPCaller, HTTPContext, SettledHTTPOptions } from "./spine.ts"
+import { EventStream, turn } from "./sse.ts"
+import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
+
+/** Runs what requests ask for, and knows what is running. */
+export class Serving implements HTTPContext {
+  readonly registry: AnyRegistry
+  readonly options: SettledHTTPOptions
+  readonly clock: Clock
+  readonly logger: Logger
+  isDraining = false
+  readonly #calls = new Set<HTTPCall>()
+  readonly #streams = new Set<EventStream>()
+  readonly #heartbeats: Heartbeats
+  readonly #requirements = new WeakMap<
+    OperationSpec,
+    { readonly of: AccessRequirement | undefined }
+  >()
+
+  constructor(registry: AnyRegistry, options: SettledHTTPOptions, clock: Clock, logger: Logger) {
+    this.registry = registry
+    this.options = options
+    this.clock = clock
+    this.logger = logger
+    this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
+  }
+
+  find(id: string): OperationSpec | undefined {
+    const spec = this.registry.getSpec(id)
+    return spec !== undefined && this.#isExposed(spec) ? spec : undefined
+  }
+
+  maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
+    let known = this.#requirements.get(spec)
+    if (known === undefined) {
+      const requirement = requirementOf(spec.accessControl)
+      // Where it depends on the input, a right on any resource of the type is enough to be told.
+      known = { of: requirement && { ...requirement, resourceId: undefined } }
+      this.#requirements.set(spec, known)
+    }
+    return allows(known.of, identity, undefined)
+  }
+
+  missing(id: string, { identity }: HTTPCaller): CallError {
+    const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
+    // What it suggests may be an operation that is not served here.
+    const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
+    return (
+      error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
+    )
+  }
+
+  async execute(
+    id: string,
+    input: unknown,
+    incoming: HTTPIncoming,
+    caller: HTTPCaller,
+  ): Promise<ResponseEnvelope> {
+    if (this.find(id) === undefined) throw this.missing(id, caller)
+    const call = new HTTPCall(id, caller.identity, termsOf(incoming, this.options.timeout))
+    this.#calls.add(call)
+    const stop = incoming.onGone(() => call.cancel("The client left."))
+    try {
+      return await call.run(this.registry, input)
+    } finally {
+      stop()
+      this.#calls.delete(call)
+    }
+  }
+
+  async stream(
+    id: string,
+    input: unknown,
+    incoming: HTTPIncoming,
+    caller: HTTPCaller,
+    render: (envelope: ResponseEnvelope) => string,
+  ): Promise<HTTPAnswer> {
+    const spec = this.find(id)
+    if (spec === undefined) throw this.missing(id, caller)
+    const terms = streamTermsOf(incoming)
+    const full = caller.openStream()
+    if (full !== undefined) throw full
+    const items = this.registry.subscribe(id, input, { ...terms, identity: caller.identity })
+    const first = items.next()
+    try {
+      // What is wrong from the start is known by then, and still has a status.
+      await Promise.race([first, turn()])
+      if (this.isDraining) throw closing()
+    } catch (error) {
+      items.return?.().catch(() => undefined)
+      throw error
+    }
+    // It is looked at by whoever runs the stream, which may be later.
+    first.catch(() => undefined)
+    const events: EventStream = new EventStream({
+      items,
+      first,
+      render,
+      renderError: (error) => JSON.stringify(toProblem(error, spec)),
+      lastId: lastNumberOf(incoming),
+      maxBufferBytes: this.options.sse.maxBufferBytes,
+      heartbeats: this.#heartbeats,
+      over: () => this.#streams.delete(events),
+    })
+    this.#streams.add(events)
+    return streamAnswer(events)
+  }
+
+  async readJSON(incoming: HTTPIncoming): Promise<unknown> {
+    const { maxBodyBytes, maxDepth } = this.options
+    const text = await incoming.readBody(maxBodyBytes)
+    if (text === undefined) {
+      throw new HTTPRefusal(
+        413,
+        "PAYLOAD_TOO_LARGE",
+        `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
+        // What is left of it is not worth waiting for.
+        { headers: { connection: "close" } },
+      )
+    }
+    return parseBounded(text, maxDepth)
+  }
+
+  parseJSON(text: string): unknown {
+    return parseBounded(text, this.options.maxDepth)
+  }
+
+  json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer {
+    return jsonAnswer(text, headers)
+  }
+
+  empty(): HTTPAnswer {
+    return emptyAnswer()
+  }
+
+  problem(error: unknown, spec?: OperationSpec): HTTPAnswer {
+    return problemAnswer(error, spec)
+  }
+
+  /** Ends streams, whose clients may open them again elsewhere. */
+  endStreams(): void {
+    for (const stream of this.#streams) stream.end(closing())
+  }
+
+  /** Ends calls that still run. */
+  endCalls(): void {
+    for (const call of this.#calls) call.cancel("The server is closing.")
+  }
+
+  #isExposed(spec: OperationSpec): boolean {
+    try {
+      return this.options.isExposed(spec)
+    } catch (error) {
+      this.logger.error("expose threw; the operation is hidden", { error })
+      return false
+    }
+  }
+}
+
+/** The refusal of a server that is about to end. */
+export function closing(): CallError {
+  return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
+}

@@ -1,0 +1,82 @@
+/** Which pages of other origins may call. Off, when left out. */
+export interface CorsOptions {
+  /** Such as `["https://app.example.com"]`; `["*"]` for all, never together with `credentials`. */
+  readonly origins: readonly string[]
+  /** Browsers send cookies along. */
+  readonly credentials?: boolean | undefined
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const METHODS = "GET, POST"
+const REQUEST_HEADERS =
+  "accept, authorization, content-type, last-event-id, prefer, request-id, traceparent, tracestate, " +
+  "x-api-key, x-timeout-ms"
+const EXPOSED = "request-id, retry-after, www-authenticate"
+const PREFLIGHT: Headers = {
+  "access-control-allow-methods": METHODS,
+  "access-control-allow-headers": REQUEST_HEADERS,
+  "access-control-max-age": "600",
+}
+
+/** Settled permissions of pages of other origins. */
+export class Cors {
+  /** Every page may call. */
+  readonly isOpen: boolean
+  /** The origins that are named, `*` left out. */
+  readonly origins: readonly string[]
+  readonly #headers = new Map<string, Headers>()
+
+  constructor({ origins, credentials = false }: CorsOptions) {
+    if (!Array.isArray(origins) || origins.length === 0) {
+      throw new TypeError(
+        'cors.origins must name at least one origin: ["https://app.example.com"].',
+      )
+    }
+    this.isOpen = origins.includes("*")
+    if (this.isOpen && credentials) {
+      throw new TypeError(
+        'cors: "*" with credentials would let every page act for its visitors. Name the origins.',
+      )
+    }
+    this.origins = origins.filter((origin) => origin !== "*")
+    for (const origin of this.origins) {
+      this.#headers.set(checkOrigin(origin), this.isOpen ? ANY : allow(origin, credentials))
+    }
+  }
+
+  /** Headers that let a page of an origin read the answer; `undefined` when it may not. */
+  headersFor(origin: string): Headers | undefined {
+    return this.isOpen ? ANY : this.#headers.get(origin)
+  }
+
+  /** Headers of the answer to a browser that asks beforehand. */
+  preflightHeadersFor(origin: string): Headers | undefined {
+    const headers = this.headersFor(origin)
+    return headers === undefined ? undefined : { ...headers, ...PREFLIGHT }
+  }
+}
+
+const ANY: Headers = {
+  "access-control-allow-origin": "*",
+  "access-control-expose-headers": EXPOSED,
+}
+
+function allow(origin: string, credentials: boolean): Headers {
+  return {
+    "access-control-allow-origin": origin,
+    ...(credentials ? { "access-control-allow-credentials": "true" } : {}),
+    "access-control-expose-headers": EXPOSED,
+  }
+}
+
+/** An origin as browsers send it; anything else would never match, or match too much. */
+function checkOrigin(origin: unknown): string {
+  const text = String(origin)
+  const isOne = typeof origin === "string" && !text.includes("*") && URL.canParse(text)
+  if (isOne && new URL(text).origin === text) return text
+  throw new TypeError(
+    `cors.origins: "${text}" is no origin. Write scheme, host and port only, without a slash at the ` +
+      'end: "https://app.example.com".',
+  )
+}

@@ -1,0 +1,71 @@
+import { createDocument } from "./openapi/document.ts"
+import type { DocumentSecurity } from "./openapi/model.ts"
+import { HTTPRefusal } from "./spine.ts"
+import type { HTTPCaller, HTTPContext, Routes } from "./spine.ts"
+
+// So many different views of the API are kept.
+const MOST_KEPT = 16
+
+/** `GET /openapi.json`: what the caller may call. Made again when the registry has changed. */
+export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
+  const { rest } = context.options
+  if (rest === undefined) return []
+  const texts = new Map<string, string>()
+  stops.push(context.registry.onChange(() => texts.clear()))
+  return [
+    {
+      method: "GET",
+      path: "/openapi.json",
+      handle: ({ incoming, caller }) => {
+        const openapi = versionOf(incoming.query)
+        const key = `${openapi} ${viewOf(context, caller)}`
+        let text = texts.get(key)
+        if (text === undefined) {
+          text = documentText(context, caller, openapi, rest.path)
+          if (texts.size >= MOST_KEPT) texts.clear()
+          texts.set(key, text)
+        }
+        return context.json(text)
+      },
+    },
+  ]
+}
+
+function documentText(
+  { registry, options }: HTTPContext,
+  { identity }: HTTPCaller,
+  openapi: "3.1" | "3.2",
+  restPath: string,
+): string {
+  const { title, version, description, basePath, isExposed, auth, authenticate } = options
+  const security: DocumentSecurity[] = []
+  if (auth?.apiKeys !== undefined) security.push("apiKey")
+  if (auth?.jwt !== undefined) security.push("jwt")
+  if (authenticate !== undefined || auth?.authenticate !== undefined) security.push("bearer")
+  return JSON.stringify(
+    createDocument(registry, {
+      title,
+      version,
+      description,
+      restPath: `${basePath}${restPath}`,
+      security,
+      openapi,
+      isExposed,
+      identity,
+    }),
+  )
+}
+
+function versionOf(query: string): "3.1" | "3.2" {
+  const version = new URLSearchParams(query).get("version") ?? "3.1"
+  if (version === "3.1" || version === "3.2") return version
+  throw new HTTPRefusal(400, "VALIDATION_ERROR", "The parameter version must be 3.1 or 3.2.")
+}
+
+/** Which operations a caller sees, one letter for each. */
+function viewOf(context: HTTPContext, caller: HTTPCaller): string {
+  let view = ""
+  for (const spec of context.registry.getAllSpecs())
+    view += context.maySee(spec, caller) ? "1" : "0"
+  return view
+}

@@ -1,0 +1,109 @@
+import type { CallSink } from "../../engine/sink.ts"
+import { refusal } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import type { EnvelopeStream } from "../../infer.ts"
+import type {
+  AnyRegistry,
+  OperationRegistry,
+  RegisteredOperation,
+  RegistryChange,
+  SearchOptions,
+  SearchResult,
+} from "../../registry.ts"
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { CallOptions, OperationSpec } from "../../types.ts"
+
+/** A registry as those see it who may see only a part of it; for ways in other than requests. */
+export class ExposedRegistry implements AnyRegistry {
+  readonly #registry: AnyRegistry
+  readonly #isExposed: (spec: OperationSpec) => boolean
+
+  constructor(registry: AnyRegistry, isExposed: (spec: OperationSpec) => boolean) {
+    this.#registry = registry
+    this.#isExposed = isExposed
+  }
+
+  execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope> {
+    return this.has(id)
+      ? this.#registry.execute(id, input, context)
+      : Promise.reject(this.missing(id))
+  }
+
+  subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream {
+    if (!this.has(id)) throw this.missing(id)
+    return this.#registry.subscribe(id, input, context)
+  }
+
+  get(id: string): RegisteredOperation | undefined {
+    return this.has(id) ? this.#registry.get(id) : undefined
+  }
+
+  getSpec(id: string): OperationSpec | undefined {
+    const spec = this.#registry.getSpec(id)
+    return spec !== undefined && this.#shows(spec) ? spec : undefined
+  }
+
+  has(id: string): boolean {
+    return this.getSpec(id) !== undefined
+  }
+
+  list(): RegisteredOperation[] {
+    return this.#registry.list().filter((operation) => this.#shows(operation))
+  }
+
+  getAllSpecs(): OperationSpec[] {
+    return this.#registry.getAllSpecs().filter((spec) => this.#shows(spec))
+  }
+
+  search(query: string, options?: SearchOptions): SearchResult[] {
+    return this.#registry.search(query, options).filter(({ spec }) => this.#shows(spec))
+  }
+
+  onChange(listener: (change: RegistryChange) => void): () => void {
+    return this.#registry.onChange((change) => {
+      if (this.#shows(change.spec)) listener(change)
+    })
+  }
+
+  registerAll(): never {
+    throw new TypeError("This is a view of a registry: register with the registry itself.")
+  }
+
+  unregister(): never {
+    throw new TypeError("This is a view of a registry: unregister with the registry itself.")
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  /** @internal */
+  executeInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
+    const own = this.#registry as Partial<Pick<OperationRegistry, "executeInto">>
+    if (own.executeInto !== undefined && this.has(id)) {
+      own.executeInto(id, input, sink)
+      return
+    }
+    this.execute(id, input, sink).then(
+      (envelope) => sink.succeed(envelope),
+      (error: unknown) => sink.fail(error),
+    )
+  }
+
+  /** @internal Suggests nothing: it could be something that is hidden. */
+  missing(id: string): CallError {
+    const operationId = id.slice(0, 200)
+    return refusal("OPERATION_NOT_FOUND", `Operation "${operationId}" is not registered.`, {
+      details: { operationId },
+      operationId,
+    })
+  }
+
+  #shows(spec: OperationSpec): boolean {
+    try {
+      return this.#isExposed(spec)
+    } catch {
+      return false
+    }
+  }
+}

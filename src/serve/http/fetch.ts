@@ -1,0 +1,134 @@
+import type { Identity } from "../../types.ts"
+import type { UpgradeRequestLike } from "../upgrade.ts"
+import { NOWHERE, isStream } from "./answer.ts"
+import { Leaving } from "./leaving.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "./model.ts"
+import { HTTPRefusal } from "./spine.ts"
+
+/** A web request as it is looked at here. */
+export class WebIncoming implements HTTPIncoming {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly like: UpgradeRequestLike
+  readonly identity: Identity | null | undefined
+  readonly leaving: Leaving = new Leaving()
+  readonly #request: Request
+
+  constructor(request: Request, identity: Identity | null | undefined) {
+    const { pathname, search, host } = new URL(request.url)
+    this.#request = request
+    this.method = request.method.toUpperCase()
+    this.path = pathname
+    this.query = search.slice(1)
+    this.identity = identity
+    this.like = {
+      url: `${pathname}${search}`,
+      // Platforms that make the address out of the header leave it out of the headers.
+      headers: { host, ...Object.fromEntries(request.headers) },
+    }
+    const { signal } = request
+    if (signal.aborted) this.leaving.leave()
+    else signal.addEventListener("abort", () => this.leaving.leave(), { once: true })
+  }
+
+  header(name: string): string | undefined {
+    return this.#request.headers.get(name) ?? undefined
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.leaving.listen(listener)
+  }
+
+  async readBody(maxBytes: number): Promise<string | undefined> {
+    const { body, headers } = this.#request
+    if (Number(headers.get("content-length")) > maxBytes) return undefined
+    if (body === null) return ""
+    const reader = (body as ReadableStream<Uint8Array>).getReader()
+    const chunks: Uint8Array[] = []
+    let size = 0
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return decodeBody(chunks)
+      size += value.byteLength
+      if (size > maxBytes) {
+        await reader.cancel()
+        return undefined
+      }
+      chunks.push(value)
+    }
+  }
+}
+
+/** The text of a body. Other bytes than UTF-8 are no text, and not to be guessed at. */
+export function decodeBody(chunks: readonly Uint8Array[]): string {
+  try {
+    const [only] = chunks
+    if (chunks.length <= 1) return only === undefined ? "" : STRICT.decode(only)
+    const decoder = new TextDecoder("utf-8", { fatal: true })
+    let text = ""
+    for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
+    return text + decoder.decode()
+  } catch {
+    throw new HTTPRefusal(400, "VALIDATION_ERROR", "The body is not UTF-8.")
+  }
+}
+
+const STRICT = new TextDecoder("utf-8", { fatal: true })
+
+/** An answer as a web response. */
+export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response {
+  const { status, headers, body } = answer
+  const isHead = incoming.method === "HEAD"
+  if (!isStream(body)) {
+    const content = isHead || body === undefined ? null : (body as BodyInit)
+    return new Response(content, { status, headers })
+  }
+  if (isHead) {
+    // Settles whatever happens.
+    void body.run(NOWHERE)
+    return new Response(null, { status, headers })
+  }
+  return new Response(readable(body, incoming.leaving), { status, headers })
+}
+
+function readable(stream: HTTPStream, leaving: Leaving): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder()
+  let wake: (() => void) | undefined
+  const go = (): void => {
+    wake?.()
+    wake = undefined
+  }
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const stop = leaving.listen(go)
+        const isFull = (): boolean => !leaving.isGone && (controller.desiredSize ?? 0) <= 0
+        const running = stream.run({
+          get isGone() {
+            return leaving.isGone
+          },
+          write(text) {
+            if (!leaving.isGone) controller.enqueue(encoder.encode(text))
+            return !isFull()
+          },
+          drained: () =>
+            isFull() ? new Promise<void>((resolve) => (wake = resolve)) : Promise.resolve(),
+          onGone: (listener) => leaving.listen(listener),
+        })
+        void running
+          .then(() => {
+            stop()
+            if (!leaving.isGone) controller.close()
+            else controller.error(new DOMException("The client left.", "AbortError"))
+          })
+          .catch(() => undefined)
+      },
+      pull: go,
+      cancel() {
+        leaving.leave()
+      },
+    },
+    { highWaterMark: 64 * 1024, size: (chunk) => chunk?.byteLength ?? 0 },
+  )
+}

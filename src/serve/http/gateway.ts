@@ -1,0 +1,111 @@
+import type { OperationSpec } from "../../types.ts"
+import { batchRoute } from "./batch.ts"
+import { dataAnswer, envelopeText } from "./bodies.ts"
+import { describeOperation } from "./describe.ts"
+import { listOperations } from "./listing.ts"
+import type { HTTPAnswer } from "./model.ts"
+import { acceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
+import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
+import { HTTPRefusal } from "./spine.ts"
+import type { HTTPContext, RouteRequest, Routes } from "./spine.ts"
+
+const PREFERENCE = { "preference-applied": "return=data" }
+
+/** Every operation by its id, with envelopes as they are. */
+export function createGateway(context: HTTPContext): Routes {
+  return [
+    {
+      method: "GET",
+      path: "/operations",
+      handle: ({ incoming, caller }) =>
+        context.json(JSON.stringify(listOperations(context, caller, incoming.query))),
+    },
+    {
+      method: "GET",
+      path: "/operations/{id}",
+      handle: (request) => describeOrStream(context, request),
+    },
+    { method: "POST", path: "/operations/{id}", handle: (request) => call(context, request) },
+    batchRoute(context),
+  ]
+}
+
+/** A spec; for `EventSource`, which can only GET, the stream itself. */
+function describeOrStream(
+  context: HTTPContext,
+  request: RouteRequest,
+): HTTPAnswer | Promise<HTTPAnswer> {
+  const { incoming, caller, params } = request
+  const [id = ""] = params
+  const spec = context.find(id)
+  if (spec === undefined || !context.maySee(spec, caller)) throw context.missing(id, caller)
+  const accept = incoming.header("accept")
+  if (spec.type !== "subscription") {
+    if (wantsOnlyEvents(accept)) throw noStream(id, spec)
+    return context.json(describeOperation(spec))
+  }
+  if (!prefersEvents(accept)) return context.json(describeOperation(spec))
+  const [text] = parseQuery(incoming.query).get(WHOLE_INPUT) ?? []
+  const input = text === undefined ? undefined : context.parseJSON(text)
+  return stream(context, request, spec, input)
+}
+
+async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+  const { incoming, caller, params } = request
+  const [id = ""] = params
+  const spec = context.find(id)
+  if (spec === undefined) throw context.missing(id, caller)
+  const accept = incoming.header("accept")
+  if (spec.type === "subscription") {
+    if (!acceptsEvents(accept)) throw needsStream(id)
+    return await stream(context, request, spec, await context.readJSON(incoming))
+  }
+  if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
+  // Read before anything runs: a query that is broken is refused without an effect.
+  const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
+  const isPreferred = prefersData(incoming.header("prefer"))
+  const input = await context.readJSON(incoming)
+  try {
+    const envelope = await context.execute(id, input, incoming, caller)
+    if (isPreferred) return dataAnswer(context, envelope, PREFERENCE)
+    return isBare ? dataAnswer(context, envelope) : context.json(envelopeText(envelope))
+  } catch (error) {
+    return context.problem(error, spec)
+  }
+}
+
+async function stream(
+  context: HTTPContext,
+  { incoming, caller, params: [id = ""] }: RouteRequest,
+  spec: OperationSpec,
+  input: unknown,
+): Promise<HTTPAnswer> {
+  try {
+    return await context.stream(id, input, incoming, caller, envelopeText)
+  } catch (error) {
+    return context.problem(error, spec)
+  }
+}
+
+function asksToUnwrap(query: string): boolean {
+  const [value] = parseQuery(query).get("unwrap") ?? []
+  return value === "" || value === "1" || value === "true"
+}
+
+function needsStream(id: string): HTTPRefusal {
+  return new HTTPRefusal(
+    406,
+    "INVALID_OPERATION_TYPE",
+    `"${id}" is a subscription. Send "Accept: text/event-stream" to read it as server-sent events.`,
+    { operationId: id, details: { operationId: id, type: "subscription" } },
+  )
+}
+
+function noStream(id: string, { type }: OperationSpec): HTTPRefusal {
+  return new HTTPRefusal(
+    406,
+    "INVALID_OPERATION_TYPE",
+    `"${id}" is a ${type}, not a subscription: POST it with "Accept: application/json".`,
+    { operationId: id, details: { operationId: id, type } },
+  )
+}

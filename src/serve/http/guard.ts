@@ -1,0 +1,182 @@
+import { refusal } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import type { Logger } from "../../logger.ts"
+import type { Clock } from "../../platform.ts"
+import type { Identity } from "../../types.ts"
+import type { Authenticate } from "../gate.ts"
+import { isLoopback } from "../upgrade.ts"
+import type { UpgradeRules } from "../upgrade.ts"
+import { Entrance } from "./admission.ts"
+import type { Admission, Refused } from "./admission.ts"
+import { askWho } from "./auth/ask.ts"
+import type { Verdict } from "./auth/ask.ts"
+import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
+import type { AuthOptions } from "./auth/options.ts"
+import { callerAddress, plain } from "./caller-address.ts"
+import type { CorsOptions } from "./cors.ts"
+import { Limits } from "./limits.ts"
+import type { LimitOptions } from "./limits.ts"
+import { checkMedia } from "./media.ts"
+import type { HTTPIncoming } from "./model.ts"
+import { Sources } from "./sources.ts"
+
+/** What the guard goes by. */
+export interface GuardOptions extends UpgradeRules, LimitOptions {
+  readonly auth?: AuthOptions | undefined
+  /** A function instead of `auth`. */
+  readonly authenticate?: Authenticate | undefined
+  /** Milliseconds that finding out who calls may take: 10,000. */
+  readonly authenticateTimeout?: number | undefined
+  readonly cors?: CorsOptions | undefined
+  /** Addresses of proxies whose `X-Forwarded-For` counts; none. */
+  readonly trustedProxies?: readonly string[] | undefined
+}
+
+export type { Admission, Admitted, Refused } from "./admission.ts"
+
+/** Decides which requests are let in, and whose they are. */
+export interface Guard {
+  /** Callers are asked who they are. */
+  readonly isAuthenticated: boolean
+  readonly authenticate: Authenticate | undefined
+  /** Where requests may come from, pages of `cors` included. */
+  readonly rules: UpgradeRules
+  /** In the same turn unless somebody has to be asked. Never throws or rejects. */
+  admit(incoming: HTTPIncoming): Admission | Promise<Admission>
+}
+
+/** Makes a guard; throws a `TypeError` for options that make no sense. */
+export function createGuard(options: GuardOptions, clock: Clock, logger: Logger): Guard {
+  return new RequestGuard(options, clock, logger)
+}
+
+/** Throws a `TypeError` for an address that other machines reach, when nobody is asked who calls. */
+export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthenticated">): void {
+  if (guard.isAuthenticated || isLoopback(host)) return
+  throw new TypeError(
+    `serveHTTP({ host }): "${host}" can be reached from other machines. Give auth or authenticate; ` +
+      "authenticate: () => null lets everyone in, as nobody in particular.",
+  )
+}
+
+class RequestGuard implements Guard {
+  readonly authenticate: Authenticate | undefined
+  readonly #timeout: number
+  readonly #sources: Sources
+  readonly #limits: Limits
+  readonly #proxies: ReadonlySet<string>
+  readonly #clock: Clock
+  readonly #logger: Logger
+
+  constructor(options: GuardOptions, clock: Clock, logger: Logger) {
+    this.authenticate = settleAuthenticate(options, clock)
+    this.#timeout = options.authenticateTimeout ?? 10_000
+    this.#sources = new Sources(options, this.isAuthenticated)
+    this.#limits = new Limits(options, clock)
+    this.#proxies = new Set((options.trustedProxies ?? []).map(plain))
+    this.#clock = clock
+    this.#logger = logger
+    if (options.cors?.origins.includes("*") === true && !this.isAuthenticated) {
+      logger.warn('cors allows "*" and nobody is asked who calls: every web page can call')
+    }
+  }
+
+  get isAuthenticated(): boolean {
+    return this.authenticate !== undefined
+  }
+
+  get rules(): UpgradeRules {
+    return this.#sources.rules
+  }
+
+  admit(incoming: HTTPIncoming): Admission | Promise<Admission> {
+    const headers = this.#sources.headersFor(incoming)
+    const reason = this.#sources.check(incoming)
+    if (reason !== undefined) {
+      const error = refusal("ACCESS_DENIED", `Refused: ${reason}.`)
+      return this.#refuse(403, error, headers, reason)
+    }
+    const preflight = this.#sources.preflight(incoming)
+    if (preflight !== undefined) return { kind: "answered", answer: preflight }
+    const fault = checkMedia(incoming)
+    if (fault !== undefined) {
+      return this.#refuse(415, refusal("VALIDATION_ERROR", fault), headers, fault)
+    }
+    if (incoming.identity !== undefined) {
+      return this.#enter(incoming, incoming.identity ?? undefined, headers)
+    }
+    if (this.authenticate === undefined) return this.#enter(incoming, undefined, headers)
+    const verdict = askWho(this.authenticate, incoming.like, this.#timeout, this.#clock)
+    return verdict instanceof Promise
+      ? verdict.then((settled) => this.#decide(incoming, settled, headers))
+      : this.#decide(incoming, verdict, headers)
+  }
+
+  #decide(
+    incoming: HTTPIncoming,
+    verdict: Verdict,
+    headers: Readonly<Record<string, string>>,
+  ): Admission {
+    if (verdict.isKnown) return this.#enter(incoming, verdict.identity, headers)
+    const { reason, outage } = verdict
+    if (outage !== undefined) {
+      const cause = outage.cause instanceof Error ? outage.cause.message : undefined
+      this.#logger.warn("Nobody can be authenticated at the moment", { reason, cause })
+      const { retryAfterMs = 5000 } = outage
+      const message = "Who calls cannot be found out at the moment. Try again later."
+      const error = refusal("UNAVAILABLE", message, { retryAfterMs })
+      return this.#refuse(503, error, headers, reason)
+    }
+    // Only those who fail pay here: others may share their address.
+    const unpaid = this.#limits.charge(this.#limits.usageOf(this.#addressKey(incoming)), 1)
+    if (unpaid !== undefined) return this.#refuse(429, unpaid, headers, reason)
+    const { isPresent } = readCredential(incoming.like)
+    const error = refusal(
+      "UNAUTHENTICATED",
+      isPresent
+        ? "The credential is not accepted. Get a new one."
+        : "Say who you are: send a token in the Authorization header, or a key in X-API-Key.",
+    )
+    const challenge = isPresent ? 'Bearer error="invalid_token"' : "Bearer"
+    return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
+  }
+
+  #enter(
+    incoming: HTTPIncoming,
+    identity: Identity | undefined,
+    headers: Readonly<Record<string, string>>,
+  ): Admission {
+    const key = identity === undefined ? this.#addressKey(incoming) : `id ${identity.id}`
+    const usage = this.#limits.usageOf(key)
+    const error = this.#limits.enter(usage)
+    if (error !== undefined) return this.#refuse(429, error, headers, error.message)
+    return new Entrance(identity, headers, this.#limits, usage)
+  }
+
+  #addressKey(incoming: HTTPIncoming): string {
+    return `at ${callerAddress(incoming.like, this.#proxies)}`
+  }
+
+  #refuse(
+    status: number,
+    error: CallError,
+    headers: Readonly<Record<string, string>>,
+    reason: string,
+  ): Refused {
+    this.#logger.info("An HTTP request was refused", { status, reason })
+    if (error.retryAfterMs === undefined) return { kind: "refused", status, error, headers }
+    const seconds = String(Math.ceil(error.retryAfterMs / 1000))
+    return { kind: "refused", status, error, headers: { ...headers, "retry-after": seconds } }
+  }
+}
+
+function settleAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
+  const { auth, authenticate } = options
+  if (auth !== undefined && authenticate !== undefined) {
+    throw new TypeError("Give either auth or authenticate; auth takes a function too.")
+  }
+  if (authenticate !== undefined && typeof authenticate !== "function") {
+    throw new TypeError("authenticate must be a function from a request to an identity.")
+  }
+  return auth === undefined ? authenticate : createAuthenticate(auth, clock)
+}

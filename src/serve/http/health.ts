@@ -1,0 +1,26 @@
+import type { HTTPAnswer } from "./model.ts"
+
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+}
+
+/**
+ * Answers `/livez` and `/readyz`; `undefined` for every other path.
+ *
+ * Anyone may ask, so they say nothing but yes or no.
+ */
+export function answerHealth(
+  method: string,
+  path: string,
+  isReady: boolean,
+): HTTPAnswer | undefined {
+  if (path !== "/livez" && path !== "/readyz") return undefined
+  if (method !== "GET" && method !== "HEAD") {
+    return { status: 405, headers: { ...HEADERS, allow: "GET, HEAD" }, body: '{"status":"error"}' }
+  }
+  const isUp = path === "/livez" || isReady
+  const body = isUp ? '{"status":"ok"}' : '{"status":"unavailable"}'
+  return { status: isUp ? 200 : 503, headers: HEADERS, body: method === "HEAD" ? undefined : body }
+}

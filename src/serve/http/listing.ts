@@ -1,0 +1,149 @@
+import { refusal } from "../../errors.ts"
+import type { AnyRegistry } from "../../registry.ts"
+import type { OperationSpec, OperationType } from "../../types.ts"
+import { parseQuery } from "./query-input.ts"
+import { placeAfter, sortedIds } from "./sorted-ids.ts"
+import type { HTTPCaller, HTTPContext } from "./spine.ts"
+
+/** One line of the list of operations. */
+export interface OperationEntry extends Pick<
+  OperationSpec,
+  "namespace" | "name" | "type" | "title" | "description" | "tags" | "deprecated"
+> {
+  readonly id: string
+}
+
+/** A part of the list of operations. */
+export interface OperationPage {
+  readonly operations: readonly OperationEntry[]
+  /** Asks for the next part. */
+  readonly nextCursor?: string
+}
+
+const PAGE = 100
+const MOST = 500
+/** As far as results of a search can be leafed through. */
+const MOST_FOUND = 1000
+const MAX_QUERY = 1000
+const TYPES: readonly string[] = ["query", "mutation", "subscription"]
+
+/** The operations that a caller may call, as the query of a URL asks for them. */
+export function listOperations(
+  context: HTTPContext,
+  caller: HTTPCaller,
+  urlQuery: string,
+): OperationPage {
+  const asked = readFilter(urlQuery)
+  const isWanted = (spec: OperationSpec): boolean =>
+    (asked.namespace === undefined || spec.namespace === asked.namespace) &&
+    (asked.type === undefined || spec.type === asked.type) &&
+    context.maySee(spec, caller)
+  return asked.query === undefined
+    ? byId(context, asked, isWanted)
+    : byRank(context, caller, asked.query, asked, isWanted)
+}
+
+interface Filter {
+  readonly query: string | undefined
+  readonly namespace: string | undefined
+  readonly type: OperationType | undefined
+  readonly limit: number
+  readonly cursor: string | undefined
+}
+
+function readFilter(urlQuery: string): Filter {
+  const given = parseQuery(urlQuery)
+  const first = (name: string): string | undefined => given.get(name)?.[0]
+  const type = first("type")
+  if (type !== undefined && !TYPES.includes(type)) {
+    throw wrong("type", `must be one of ${TYPES.join(", ")}`)
+  }
+  const limit = first("limit") ?? String(PAGE)
+  if (!/^[1-9]\d{0,5}$/.test(limit)) throw wrong("limit", `must be a number from 1 to ${MOST}`)
+  const query = first("query")?.trim()
+  if (query !== undefined && query.length > MAX_QUERY) {
+    throw wrong("query", `must have at most ${MAX_QUERY} characters`)
+  }
+  return {
+    query: query === "" ? undefined : query,
+    namespace: first("namespace"),
+    type: type as OperationType | undefined,
+    limit: Math.min(Number(limit), MOST),
+    cursor: first("cursor"),
+  }
+}
+
+/** After the last id and not by number: what a caller may see can change between two pages. */
+function byId(
+  context: HTTPContext,
+  { limit, cursor }: Filter,
+  isWanted: (spec: OperationSpec) => boolean,
+): OperationPage {
+  if (cursor !== undefined && !cursor.startsWith("id:")) throw wrongCursor()
+  const ids = sortedIds(context.registry)
+  const operations: OperationEntry[] = []
+  for (
+    let at = cursor === undefined ? 0 : placeAfter(ids, cursor.slice(3));
+    at < ids.length;
+    at++
+  ) {
+    const spec = context.find(ids[at] as string)
+    if (spec === undefined || !isWanted(spec)) continue
+    const last = operations.at(-1)
+    if (operations.length === limit && last !== undefined) {
+      return { operations, nextCursor: `id:${last.id}` }
+    }
+    operations.push(entryOf(spec))
+  }
+  return { operations }
+}
+
+function byRank(
+  context: HTTPContext,
+  { identity }: HTTPCaller,
+  query: string,
+  { namespace, type, limit, cursor }: Filter,
+  isWanted: (spec: OperationSpec) => boolean,
+): OperationPage {
+  const start = cursor === undefined ? 0 : Number(/^at:(\d{1,6})$/.exec(cursor)?.[1] ?? Number.NaN)
+  if (Number.isNaN(start)) throw wrongCursor()
+  const found = context.registry
+    .search(query, { limit: MOST_FOUND, namespace, type, identity })
+    .filter(({ id }) => {
+      const spec = context.find(id)
+      return spec !== undefined && isWanted(spec) && hasHandler(context.registry, id)
+    })
+  const end = start + limit
+  return {
+    operations: found.slice(start, end).map(({ spec }) => entryOf(spec)),
+    ...(end < found.length && { nextCursor: `at:${end}` }),
+  }
+}
+
+function entryOf(spec: OperationSpec): OperationEntry {
+  const { namespace, name, type, title, description, tags, deprecated } = spec
+  return {
+    id: `${namespace}.${name}`,
+    namespace,
+    name,
+    type,
+    ...(title !== undefined && { title }),
+    description,
+    ...(tags !== undefined && { tags }),
+    ...(deprecated !== undefined && { deprecated }),
+  }
+}
+
+function hasHandler(registry: AnyRegistry, id: string): boolean {
+  return registry.get(id)?.handler !== undefined
+}
+
+function wrongCursor(): Error {
+  return wrong("cursor", "must be the nextCursor of a page of the same list")
+}
+
+function wrong(parameter: string, message: string): Error {
+  return refusal("VALIDATION_ERROR", `The query parameter "${parameter}" ${message}.`, {
+    details: { errors: [{ path: `/${parameter}`, message }] },
+  })
+}

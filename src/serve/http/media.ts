@@ -1,0 +1,36 @@
+import type { HTTPIncoming } from "./model.ts"
+
+const JSON_TYPE = /^application\/json[ \t]*(?:;(.*))?$/i
+const CHARSET = /(?:^|;)[ \t]*charset[ \t]*=[ \t]*"?([^";]*)"?/i
+
+/**
+ * Why a body cannot be taken, or `undefined`.
+ *
+ * Only what is declared as JSON is taken: other types are what a page can send to anyone without
+ * being asked beforehand.
+ */
+export function checkMedia(incoming: HTTPIncoming): string | undefined {
+  const { method } = incoming
+  if (method === "GET" || method === "HEAD" || method === "OPTIONS") return undefined
+  const encoding = incoming.header("content-encoding")?.trim().toLowerCase() ?? ""
+  if (encoding !== "" && encoding !== "identity") {
+    return "Send the body without a content encoding; compressed bodies are not taken."
+  }
+  const type = incoming.header("content-type")
+  if (type === undefined) {
+    return hasBody(incoming) ? "Say what the body is: content-type: application/json." : undefined
+  }
+  const match = JSON_TYPE.exec(type.trim())
+  if (match === null) return "Send the body as content-type: application/json."
+  const charset =
+    CHARSET.exec(match[1] ?? "")?.[1]
+      ?.trim()
+      .toLowerCase() ?? "utf-8"
+  return charset === "utf-8" || charset === "utf8" ? undefined : "Send the body in UTF-8."
+}
+
+function hasBody(incoming: HTTPIncoming): boolean {
+  if (incoming.header("transfer-encoding") !== undefined) return true
+  const length = incoming.header("content-length")
+  return length !== undefined && length.trim() !== "0"
+}

@@ -1,0 +1,192 @@
+import { CallError } from "../../errors.ts"
+import type { Identity } from "../../types.ts"
+import type { NodeRequestLike } from "../mcp/node.ts"
+import { NOWHERE, isStream } from "./answer.ts"
+import { decodeBody } from "./fetch.ts"
+import { Leaving } from "./leaving.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPStream } from "./model.ts"
+import { byteLength } from "./text-size.ts"
+
+type Listener = (chunk: Uint8Array) => void
+
+/** A request of Node; `http.IncomingMessage` is one. */
+export interface HTTPRequestLike extends NodeRequestLike {
+  readonly readableEnded?: boolean | undefined
+}
+
+/** A response of Node; `http.ServerResponse` is one. */
+export interface HTTPResponseLike {
+  readonly writableFinished: boolean
+  readonly writableNeedDrain: boolean
+  readonly destroyed: boolean
+  writeHead(status: number, headers: string[]): unknown
+  flushHeaders(): void
+  write(chunk: string): boolean
+  end(chunk?: string | Uint8Array): unknown
+  destroy(error?: Error): unknown
+  on(type: string, listener: Listener): unknown
+  once(type: string, listener: Listener): unknown
+  off(type: string, listener: Listener): unknown
+}
+
+/** Answers a request of Node, on Node's own objects. */
+export function answerNode(
+  request: HTTPRequestLike,
+  response: HTTPResponseLike,
+  handle: HTTPHandler,
+): void {
+  const incoming = new NodeIncoming(request, response)
+  try {
+    const answer = handle(incoming)
+    if (!(answer instanceof Promise)) send(answer, incoming, response)
+    else {
+      answer
+        .then((settled) => send(settled, incoming, response))
+        .catch((error: unknown) => response.destroy(error as Error))
+    }
+  } catch (error) {
+    // Only what is mounted by others throws, or answers with what is no header.
+    response.destroy(error as Error)
+  }
+}
+
+class NodeIncoming implements HTTPIncoming {
+  readonly method: string
+  readonly path: string
+  readonly query: string
+  readonly like: HTTPRequestLike
+  readonly identity: Identity | null | undefined = undefined
+  readonly #response: HTTPResponseLike
+  #leaving: Leaving | undefined
+
+  constructor(request: HTTPRequestLike, response: HTTPResponseLike) {
+    const { method = "GET", url = "/" } = request
+    const mark = url.indexOf("?")
+    this.method = method
+    this.path = mark === -1 ? url : url.slice(0, mark)
+    this.query = mark === -1 ? "" : url.slice(mark + 1)
+    this.like = request
+    this.#response = response
+  }
+
+  header(name: string): string | undefined {
+    const value = this.like.headers[name]
+    return typeof value === "string" ? value : value?.join(", ")
+  }
+
+  /** Made when somebody asks: most answers are given before anyone could leave. */
+  get leaving(): Leaving {
+    if (this.#leaving !== undefined) return this.#leaving
+    const leaving = new Leaving()
+    const response = this.#response
+    this.#leaving = leaving
+    if (response.destroyed) leaving.leave()
+    else {
+      response.on("close", () => {
+        if (!response.writableFinished) leaving.leave()
+      })
+    }
+    return leaving
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.leaving.listen(listener)
+  }
+
+  readBody(maxBytes: number): Promise<string | undefined> {
+    const request = this.like
+    const { headers } = request
+    const length = headers["content-length"]
+    if (length === undefined && headers["transfer-encoding"] === undefined) {
+      return Promise.resolve("")
+    }
+    if (Number(length) > maxBytes) return Promise.resolve(undefined)
+    if (request.readableEnded === true) return Promise.resolve(parsedBefore(request.body))
+    return collect(request, maxBytes)
+  }
+}
+
+/** What a body parser in front of this has left. */
+function parsedBefore(body: unknown): string {
+  if (body === undefined) return ""
+  return typeof body === "string" ? body : (JSON.stringify(body) ?? "")
+}
+
+/** The text of a body. Listeners stay: they go with the request. */
+function collect(request: HTTPRequestLike, maxBytes: number): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    request.on("data", (chunk) => {
+      size += chunk.byteLength
+      if (size <= maxBytes) {
+        chunks.push(chunk)
+        return
+      }
+      // The rest is read and dropped, so that the client gets to hear of it.
+      chunks.length = 0
+      resolve(undefined)
+    })
+    request.on("end", () => {
+      try {
+        resolve(decodeBody(chunks))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    // Does nothing after an end.
+    request.on("close", () => {
+      if (request.readableEnded !== true) reject(new CallError("ABORTED", CUT_OFF))
+    })
+  })
+}
+
+const CUT_OFF = "The request was not completed."
+
+function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
+  const { status, headers, body } = answer
+  const isHead = incoming.method === "HEAD"
+  if (isStream(body) && (isHead || response.destroyed)) {
+    // Settles whatever happens.
+    void body.run(NOWHERE)
+  }
+  if (response.destroyed) return
+  const lines: string[] = []
+  for (const name in headers) lines.push(name, headers[name] as string)
+  if (isStream(body)) {
+    response.writeHead(status, lines)
+    if (isHead) response.end()
+    else stream(body, incoming.leaving, response)
+    return
+  }
+  if (status !== 204 && status !== 304) lines.push("content-length", String(byteLength(body)))
+  response.writeHead(status, lines)
+  if (isHead || body === undefined) response.end()
+  else response.end(body)
+}
+
+function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike): void {
+  response.flushHeaders()
+  const running = body.run({
+    get isGone() {
+      return leaving.isGone
+    },
+    write: (text) => leaving.isGone || response.write(text),
+    drained: () => drained(leaving, response),
+    onGone: (listener) => leaving.listen(listener),
+  })
+  void running.then(() => response.end())
+}
+
+function drained(leaving: Leaving, response: HTTPResponseLike): Promise<void> {
+  if (leaving.isGone || !response.writableNeedDrain) return Promise.resolve()
+  return new Promise<void>((resolve) => {
+    const go = (): void => {
+      response.off("drain", go)
+      stop()
+      resolve()
+    }
+    response.once("drain", go)
+    const stop = leaving.listen(go)
+  })
+}

@@ -1,0 +1,68 @@
+import { checkAccess } from "../../../access.ts"
+import type { AnyRegistry } from "../../../registry.ts"
+import type { OperationSpec } from "../../../types.ts"
+import type { DocumentOptions, JsonObject, OpenAPIObject } from "./model.ts"
+import { pathItemOf, tagsOf } from "./operation.ts"
+import type { OperationWriter } from "./operation.ts"
+import { SchemaPool } from "./pool.ts"
+import { PROBLEM_SCHEMA, sharedResponses } from "./problems.ts"
+import { securityRequirements, securitySchemes } from "./security.ts"
+
+const VERSIONS = { "3.1": "3.1.1", "3.2": "3.2.0" } as const
+
+/**
+ * The OpenAPI document of a registry's REST paths, as plain data.
+ *
+ * Operations come in the order of their ids, so that the same operations always give the same document.
+ * Whoever serves it keeps it: it is made anew each time.
+ */
+export function createDocument(registry: AnyRegistry, options: DocumentOptions): OpenAPIObject {
+  const { title, version, description, servers, security = [], openapi = "3.1" } = options
+  if (!Object.hasOwn(VERSIONS, openapi)) {
+    throw new TypeError(`createDocument(): openapi must be "3.1" or "3.2".`)
+  }
+  const restPath = options.restPath.replace(/\/+$/, "")
+  const pool = new SchemaPool({ Problem: PROBLEM_SCHEMA })
+  const writer: OperationWriter = { pool, security, hasItemSchema: openapi === "3.2" }
+  const paths: Record<string, JsonObject> = {}
+  const tags = new Set<string>()
+  for (const [id, spec] of shownSpecs(registry, options)) {
+    const { namespace, name } = spec
+    const path = `${restPath}/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`
+    paths[path] = pathItemOf(id, spec, writer)
+    for (const tag of tagsOf(spec.tags, namespace)) tags.add(tag)
+  }
+  const isSecured = security.length > 0
+  return {
+    openapi: VERSIONS[openapi],
+    info: { title, ...(description !== undefined && { description }), version },
+    ...(servers !== undefined &&
+      servers.length > 0 && { servers: servers.map((one) => ({ ...one })) }),
+    ...(isSecured && { security: securityRequirements(security) }),
+    tags: [...tags].toSorted().map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: pool.settle(),
+      responses: sharedResponses(isSecured),
+      ...(isSecured && { securitySchemes: securitySchemes(security) }),
+    },
+  }
+}
+
+/** Operations that can be called from outside, by id. */
+function shownSpecs(
+  registry: AnyRegistry,
+  options: DocumentOptions,
+): Array<[string, OperationSpec]> {
+  const { isExposed, identity } = options
+  const shown: Array<[string, OperationSpec]> = []
+  for (const { namespace, name, handler } of registry.list()) {
+    const id = `${namespace}.${name}`
+    const spec = handler === undefined ? undefined : registry.getSpec(id)
+    if (spec === undefined || spec.visibility === "internal") continue
+    if (isExposed?.(spec) === false) continue
+    if ("identity" in options && !checkAccess(spec.accessControl, identity)) continue
+    shown.push([id, spec])
+  }
+  return shown.toSorted(([left], [right]) => (left < right ? -1 : 1))
+}

@@ -1,0 +1,48 @@
+import type { SchemaNode } from "./nodes.ts"
+
+const TOKENS = /"\$ref":"\\u0001(\d+)"/g
+
+/**
+ * Finds nodes that are the same: equal names, equal words, and references to nodes that are the same.
+ *
+ * Gives for each node the first that it is the same as. Loops are no obstacle: all that look alike are
+ * taken for the same until something they refer to tells them apart.
+ */
+export function mergeNodes(nodes: readonly SchemaNode[]): number[] {
+  const references: number[][] = []
+  let classes = classesOf(
+    nodes.map(({ wanted, body }) => {
+      const own: number[] = []
+      const text = JSON.stringify(body).replaceAll(TOKENS, (_, index: string) => {
+        own.push(Number(index))
+        return `"$ref":""`
+      })
+      references.push(own)
+      return `${wanted}\n${text}`
+    }),
+  )
+  for (let count = 0; count !== classes.count;) {
+    ;({ count } = classes)
+    const { of } = classes
+    classes = classesOf(
+      references.map((own, index) => `${of[index]}:${own.map((one) => of[one]).join()}`),
+    )
+  }
+  const first = new Map<number, number>()
+  return classes.of.map((one, index) => {
+    const known = first.get(one)
+    if (known === undefined) first.set(one, index)
+    return known ?? index
+  })
+}
+
+/** Numbers for keys: the same number for the same key. */
+function classesOf(keys: readonly string[]): { of: number[]; count: number } {
+  const numbers = new Map<string, number>()
+  const of = keys.map((key) => {
+    const known = numbers.get(key)
+    if (known === undefined) numbers.set(key, numbers.size)
+    return known ?? numbers.size - 1
+  })
+  return { of, count: numbers.size }
+}

@@ -1,0 +1,182 @@
+import { definitionsOf, type DefinitionSource } from "../../../schema/adopted.ts"
+import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import { Links } from "../../../schema/refs.ts"
+import { mapSchemas, plainSchema } from "../../mcp/schemas.ts"
+import { isShowable } from "./examples.ts"
+import type { SchemaRole } from "./model.ts"
+
+/** A schema that others refer to; its own references are tokens. */
+export interface SchemaNode {
+  /** The name it would have if nobody else wanted it. */
+  readonly wanted: string
+  body: JsonSchema
+}
+
+/** Finds the node that a reference leads to; a boolean where that is all there is to say. */
+type Refer = (holder: Record<string, unknown>, keyword: "$ref" | "$dynamicRef") => number | boolean
+
+const DEFS = "#/$defs/"
+
+/** What has no meaning, or another one, in a schema that is part of a document. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...["$defs", "definitions", "$id", "$schema", "$anchor", "$dynamicAnchor", "$vocabulary"],
+  ...["$ref", "$dynamicRef", "discriminator", "xml", "externalDocs"],
+])
+
+/** A reference to a node, until nodes have names. */
+export function tokenOf(index: number): string {
+  return `\u0001${index}`
+}
+
+/** The node of a token; `undefined` for any other text. */
+export function indexOfToken(ref: unknown): number | undefined {
+  if (typeof ref !== "string" || !ref.startsWith("\u0001")) return undefined
+  return Number(ref.slice(1))
+}
+
+/** One set of definitions by name: those of an imported document, as one kind of value sees them. */
+type World = Map<string, { readonly definition: unknown; readonly index: number | boolean }>
+
+/** Takes schemas apart: what is referred to becomes a node, each once. */
+export class NodeStore {
+  readonly nodes: SchemaNode[] = []
+  readonly #worlds: Record<SchemaRole, World[]> = { input: [], output: [] }
+  readonly #named = new WeakMap<object, readonly string[]>()
+
+  /** A plain copy of a schema whose references are tokens; `root` is what they are looked up in. */
+  add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
+    const source = definitionsOf(root)
+    return source === undefined
+      ? this.#addOwn(schema, role, place, root)
+      : this.#addShared(schema, role, source)
+  }
+
+  /** A schema that has all its definitions to itself. */
+  #addOwn(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema): JsonSchema {
+    let links: Links | undefined
+    const known = new Map<object, number>()
+    const refer: Refer = (holder, keyword) => {
+      links ??= new Links(root)
+      const target = links.target(holder, keyword)
+      if (typeof target === "boolean") return target
+      let index = known.get(target)
+      if (index === undefined) {
+        const wanted = target === root ? place : lastName(String(holder[keyword]))
+        index = this.#make(wanted, target)
+        known.set(target, index)
+      }
+      return index
+    }
+    return this.#copyAll(schema, role, refer)
+  }
+
+  /**
+   * A schema of an imported document. Its definitions are shared with thousands of others, so each is
+   * looked at once, and not as part of every schema that needs it.
+   */
+  #addShared(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): JsonSchema {
+    const world = this.#worldOf(schema, role, source)
+    const refer: Refer = (holder) => {
+      const name = String(holder["$ref"] ?? holder["$dynamicRef"]).slice(DEFS.length)
+      const known = world.get(name)
+      if (known !== undefined) return known.index
+      const definition = source.get(name)
+      const index = isPlainRecord(definition)
+        ? this.#make(lastName(name), definition)
+        : definition !== false
+      world.set(name, { definition, index })
+      return index
+    }
+    return this.#copyAll(schema, role, refer)
+  }
+
+  /** The definitions that this schema can share: none of its names means something else there. */
+  #worldOf(schema: JsonSchema, role: SchemaRole, source: DefinitionSource): World {
+    const found = new Map<string, unknown>()
+    const waiting: object[] = [schema]
+    for (const node of waiting) {
+      for (const name of this.#namesIn(node)) {
+        if (found.has(name)) continue
+        const definition = source.get(name)
+        found.set(name, definition)
+        if (isPlainRecord(definition)) waiting.push(definition)
+      }
+    }
+    const fits = (world: World): boolean => {
+      for (const [name, definition] of found) {
+        const known = world.get(name)
+        if (known !== undefined && known.definition !== definition) return false
+      }
+      return true
+    }
+    const worlds = this.#worlds[role]
+    let world = worlds.find(fits)
+    if (world === undefined) worlds.push((world = new Map()))
+    return world
+  }
+
+  #namesIn(node: object): readonly string[] {
+    let names = this.#named.get(node)
+    if (names === undefined) {
+      const found = new Set<string>()
+      mapSchemas(node as JsonSchema, (inner) => {
+        const ref = inner["$ref"]
+        if (typeof ref === "string") found.add(ref.slice(DEFS.length))
+        return within(inner)
+      })
+      this.#named.set(node, (names = [...found]))
+    }
+    return names
+  }
+
+  #make(wanted: string, schema: JsonSchema): number {
+    return this.nodes.push({ wanted, body: schema }) - 1
+  }
+
+  /** Copies a schema, then what it refers to, and so on: no recursion, chains may be long. */
+  #copyAll(schema: JsonSchema, role: SchemaRole, refer: Refer): JsonSchema {
+    const first = this.nodes.length
+    const copied = copy(schema, role, refer)
+    for (let index = first; index < this.nodes.length; index++) {
+      const node = this.nodes[index] as SchemaNode
+      node.body = copy(node.body, role, refer)
+    }
+    return copied
+  }
+}
+
+/** A schema without its definitions, which may be many and made only when they are read. */
+function within(schema: JsonSchema): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const key of Object.keys(schema)) {
+    if (LEFT_OUT.has(key) || (key === "examples" && !isShowable(schema[key]))) continue
+    setOwn(out, key, schema[key])
+  }
+  return out
+}
+
+function copy(schema: JsonSchema, role: SchemaRole, refer: Refer): JsonSchema {
+  // Importers take properties away that are marked like this; here the schema says what is checked.
+  const mark = role === "input" ? "readOnly" : "writeOnly"
+  const mapped = mapSchemas(schema, (node) => {
+    const out = within(node)
+    if (typeof out[mark] === "boolean") delete out[mark]
+    const keyword = typeof node["$ref"] === "string" ? "$ref" : "$dynamicRef"
+    if (typeof node[keyword] !== "string") return out
+    const target = refer(node, keyword)
+    if (typeof target === "number") return { $ref: tokenOf(target), ...out }
+    return target ? out : { not: {} }
+  })
+  return plainSchema(mapped)
+}
+
+/** `Task` for `#/$defs/Task` and for `https://example.com/schemas/Task`. */
+function lastName(ref: string): string {
+  return (
+    ref
+      .split(/[/#:]/)
+      .filter((part) => part !== "")
+      .at(-1) ?? ""
+  )
+}

@@ -1,0 +1,104 @@
+import type { JsonSchema } from "../../../schema/json.ts"
+import type { OperationSpec } from "../../../types.ts"
+import { isVoid, mayBeVoid, saysSomething } from "../../mcp/schemas.ts"
+import { isShowable } from "./examples.ts"
+import type { DocumentSecurity, JsonObject } from "./model.ts"
+import { parametersOf } from "./parameters.ts"
+import type { SchemaPool } from "./pool.ts"
+import { failureResponses } from "./problems.ts"
+import { operationSecurity } from "./security.ts"
+
+/** What all operations of a document are written with. */
+export interface OperationWriter {
+  readonly pool: SchemaPool
+  readonly security: readonly DocumentSecurity[]
+  /** Streams say what their items are, as of OpenAPI 3.2. */
+  readonly hasItemSchema: boolean
+}
+
+/**
+ * One operation as a path item.
+ *
+ * It has one method, so that whoever imports the document finds each operation once: GET for what only
+ * reads when its input fits into a query, else POST.
+ */
+export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
+  const { pool, security } = writer
+  const parameters = spec.type === "mutation" ? undefined : parametersOf(id, spec, pool)
+  const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
+  const own = operationSecurity(security, spec.accessControl)
+  const { title, description, tags, deprecated, namespace } = spec
+  const operation: JsonObject = {
+    operationId: id,
+    ...(title !== undefined && title !== "" && { summary: title }),
+    ...(description !== "" && { description }),
+    tags: tagsOf(tags, namespace),
+    ...(deprecated === true && { deprecated: true }),
+    ...(parameters !== undefined && parameters.length > 0 && { parameters }),
+    ...(body !== undefined && { requestBody: body }),
+    responses: {
+      ...successResponses(id, spec, writer),
+      ...failureResponses(id, spec, pool, security.length > 0),
+    },
+    ...(own !== undefined && { security: own }),
+    "x-operation-id": id,
+    "x-operation-type": spec.type,
+    "x-operation-version": spec.version,
+  }
+  return parameters === undefined ? { post: operation } : { get: operation }
+}
+
+/** The tags of an operation; its namespace where it has none. */
+export function tagsOf(tags: readonly string[] | undefined, namespace: string): string[] {
+  return tags === undefined || tags.length === 0 ? [namespace] : [...new Set(tags)]
+}
+
+function bodyOf(
+  id: string,
+  { inputSchema, examples }: OperationSpec,
+  pool: SchemaPool,
+): JsonObject | undefined {
+  const schema = inputSchema as JsonSchema
+  if (isVoid(schema)) return undefined
+  const shown = (examples ?? [])
+    .filter(isShowable)
+    .map((value, index) => [`example${index + 1}`, { value }])
+  return {
+    ...(!mayBeVoid(schema) && saysSomething(schema) && { required: true }),
+    content: {
+      "application/json": {
+        schema: pool.add(schema, "input", `${id}.input`),
+        ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
+      },
+    },
+  }
+}
+
+function successResponses(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
+  const schema = spec.outputSchema as JsonSchema
+  const add = (): JsonObject => writer.pool.add(schema, "output", `${id}.output`)
+  if (spec.type === "subscription") {
+    const item = isVoid(schema) ? {} : add()
+    const media = writer.hasItemSchema ? { itemSchema: eventOf(item) } : { schema: item }
+    const description = "Server-sent events, each with one item as JSON; `end` is the last."
+    return { "200": { description, content: { "text/event-stream": media } } }
+  }
+  const nothing = { "204": { description: "It worked; there is no result." } }
+  if (isVoid(schema)) return nothing
+  return {
+    "200": { description: "The result.", content: { "application/json": { schema: add() } } },
+    ...(mayBeVoid(schema) && nothing),
+  }
+}
+
+function eventOf(item: JsonObject): JsonObject {
+  return {
+    type: "object",
+    properties: {
+      data: { type: "string", contentMediaType: "application/json", contentSchema: item },
+      id: { type: "string" },
+      event: { type: "string" },
+    },
+    required: ["data"],
+  }
+}

@@ -1,0 +1,83 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import type { OperationSpec } from "../../../types.ts"
+import { isVoid } from "../../mcp/schemas.ts"
+import { queryForm } from "../query-input.ts"
+import type { QueryParameter } from "../query-input.ts"
+import { typesOf } from "../schema-types.ts"
+import { isShowable } from "./examples.ts"
+import type { JsonObject } from "./model.ts"
+import type { SchemaPool } from "./pool.ts"
+
+/** What a list of parameters can say about an object; anything else would be lost. */
+const EXPRESSIBLE: ReadonlySet<string> = new Set([
+  ...["type", "properties", "required", "additionalProperties", "title", "description", "examples"],
+  ...["$id", "$schema", "$defs", "$comment", "$anchor", "deprecated"],
+])
+
+/**
+ * The query parameters that an input can be sent as without losing anything; `undefined` when there
+ * are values that cannot be sent like this.
+ */
+export function parametersOf(
+  id: string,
+  { inputSchema, examples }: OperationSpec,
+  pool: SchemaPool,
+): JsonObject[] | undefined {
+  const schema = inputSchema as JsonSchema
+  if (isVoid(schema)) return []
+  const { type, additionalProperties } = schema
+  if (type !== "object" || !Object.keys(schema).every((key) => EXPRESSIBLE.has(key))) {
+    return undefined
+  }
+  if (additionalProperties !== undefined && additionalProperties !== false) return undefined
+  const { parameters } = queryForm(schema)
+  const required = Array.isArray(schema["required"]) ? schema["required"] : []
+  const names = new Set(parameters.map(({ name }) => name))
+  // What is required and not described can only be sent in a body.
+  if (!required.every((name) => names.has(String(name)))) return undefined
+  const given = isPlainRecord(schema["properties"]) ? Object.values(schema["properties"]) : []
+  if (!given.every(isPlainRecord)) return undefined
+  if (!parameters.every((one) => isSendable(one, schema))) return undefined
+  const example = examples?.find(isPlainRecord)
+  return parameters.map((one) => parameterOf(id, one, schema, example, pool))
+}
+
+function isSendable({ name, schema, kind, isRequired }: QueryParameter, root: JsonSchema): boolean {
+  if (name === "" || name === "__proto__") return false
+  switch (kind) {
+    case "text":
+      return !typesOf(schema, root).has("null")
+    case "list": {
+      const { items, minItems } = schema
+      const hasNull = isPlainRecord(items) && typesOf(items, root).has("null")
+      // Nothing is sent for an empty list, which is fine where it may be left out.
+      const mayBeEmpty = typeof minItems !== "number" || minItems < 1
+      return typesOf(schema, root).size === 1 && !hasNull && !(isRequired && mayBeEmpty)
+    }
+    default:
+      return true
+  }
+}
+
+function parameterOf(
+  id: string,
+  { name, schema, kind, isRequired }: QueryParameter,
+  root: JsonSchema,
+  example: Record<string, unknown> | undefined,
+  pool: SchemaPool,
+): JsonObject {
+  const { description, deprecated } = schema
+  const value = pool.add(schema, "input", `${id}.input.${name}`, root)
+  const isJson = kind === "json" || (kind === "literal" && typesOf(schema, root).has("null"))
+  const shown = example !== undefined && Object.hasOwn(example, name) && isShowable(example[name])
+  const said = { schema: value, ...(shown && { example: example[name] }) }
+  return {
+    name,
+    in: "query",
+    ...(typeof description === "string" && description !== "" && { description }),
+    ...(isRequired && { required: true }),
+    ...(deprecated === true && { deprecated: true }),
+    ...(isJson ? { content: { "application/json": said } } : said),
+  }
+}

@@ -1,0 +1,94 @@
+import { setOwn } from "../../../schema/json.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import { mapSchemas } from "../../mcp/schemas.ts"
+import { mergeNodes } from "./merge.ts"
+import type { JsonObject, SchemaRole } from "./model.ts"
+import { indexOfToken, NodeStore, tokenOf } from "./nodes.ts"
+import type { SchemaNode } from "./nodes.ts"
+import { shareObjects } from "./share.ts"
+import type { Placed } from "./share.ts"
+
+const MAX_NAME = 100
+
+interface Slot extends Placed {
+  readonly target: JsonObject
+}
+
+/** The schemas of a document: taken in one by one, and settled together when all are known. */
+export class SchemaPool {
+  readonly #store = new NodeStore()
+  readonly #slots: Slot[] = []
+  readonly #reserved: Readonly<Record<string, JsonSchema>>
+
+  /** `reserved` are components of the document itself, whose names nobody else gets. */
+  constructor(reserved: Readonly<Record<string, JsonSchema>>) {
+    this.#reserved = reserved
+  }
+
+  /**
+   * Takes a schema in, or a part of a `root`. What it gives is empty until `settle` fills it.
+   *
+   * `place` becomes its name if it needs one and has none of its own.
+   */
+  add(schema: JsonSchema, role: SchemaRole, place: string, root: JsonSchema = schema): JsonObject {
+    const target: JsonObject = {}
+    this.#slots.push({ target, place, body: this.#store.add(schema, role, place, root) })
+    return target
+  }
+
+  /** Fills all schemas that were given out, and gives the components that they refer to. */
+  settle(): Record<string, JsonSchema> {
+    const { nodes } = this.#store
+    const same = mergeNodes(nodes)
+    const redirect = referTo((index) => tokenOf(same[index] as number))
+    const live = new Set(same)
+    for (const index of live) {
+      const node = nodes[index] as SchemaNode
+      node.body = mapSchemas(node.body, redirect)
+    }
+    for (const slot of this.#slots) slot.body = mapSchemas(slot.body, redirect)
+    const before = nodes.length
+    shareObjects(nodes, live, this.#slots)
+    for (let index = before; index < nodes.length; index++) live.add(index)
+    const names = this.#name(live)
+    const finish = referTo((index) => `#/components/schemas/${names.get(index) as string}`)
+    for (const { target, body } of this.#slots) {
+      for (const [key, value] of Object.entries(mapSchemas(body, finish)))
+        setOwn(target, key, value)
+    }
+    const components = new Map<string, JsonSchema>(Object.entries(this.#reserved))
+    for (const index of live) {
+      const { body } = nodes[index] as SchemaNode
+      components.set(names.get(index) as string, mapSchemas(body, finish))
+    }
+    const sorted = [...components].toSorted(([left], [right]) => (left < right ? -1 : 1))
+    return Object.fromEntries(sorted)
+  }
+
+  /** The first that wants a name has it; others are numbered. Operations come in the order of their ids. */
+  #name(live: ReadonlySet<number>): Map<number, string> {
+    const taken = new Set(Object.keys(this.#reserved))
+    const names = new Map<number, string>()
+    for (const index of live) {
+      const wanted = safeName((this.#store.nodes[index] as SchemaNode).wanted)
+      let name = wanted
+      for (let count = 2; taken.has(name); count++) name = `${wanted}_${count}`
+      taken.add(name)
+      names.set(index, name)
+    }
+    return names
+  }
+}
+
+function referTo(write: (index: number) => string): (schema: JsonSchema) => JsonSchema {
+  return (schema) => {
+    const index = indexOfToken(schema["$ref"])
+    return index === undefined ? schema : { ...schema, $ref: write(index) }
+  }
+}
+
+/** Letters, digits, dots, dashes: what OpenAPI allows. */
+function safeName(text: string): string {
+  const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replaceAll(/^[._-]+|[._-]+$/g, "")
+  return safe === "" ? "Schema" : safe.slice(0, MAX_NAME)
+}

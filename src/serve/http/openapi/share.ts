@@ -1,0 +1,90 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import { keywordShape } from "../../../schema/keywords.ts"
+import { mapSchemas } from "../../mcp/schemas.ts"
+import { tokenOf } from "./nodes.ts"
+import type { SchemaNode } from "./nodes.ts"
+
+/** A schema that stands somewhere in the document. */
+export interface Placed {
+  /** Says where, in words that can be a name: `task.create.input`. */
+  readonly place: string
+  body: JsonSchema
+}
+
+interface Seen {
+  readonly wanted: string
+  readonly schema: JsonSchema
+  count: number
+  index: number | undefined
+}
+
+/** Makes nodes of objects that are written out in several places, and has all of these refer to them. */
+export function shareObjects(nodes: SchemaNode[], live: Iterable<number>, roots: Placed[]): void {
+  const seen = new Map<string, Seen>()
+  const own = [...live]
+  for (const index of own) {
+    const { wanted, body } = nodes[index] as SchemaNode
+    seen.set(JSON.stringify(body), { wanted, schema: body, count: 1, index })
+  }
+  for (const index of own) {
+    const { wanted, body } = nodes[index] as SchemaNode
+    countWithin(body, wanted, seen)
+  }
+  for (const { place, body } of roots) count(body, place, seen)
+  const replace = (schema: JsonSchema): JsonSchema => {
+    const known = isShareable(schema) ? seen.get(JSON.stringify(schema)) : undefined
+    if (known === undefined || known.count < 2) return schema
+    if (known.index === undefined) {
+      known.index = nodes.push({ wanted: known.wanted, body: {} }) - 1
+      ;(nodes[known.index] as SchemaNode).body = inside(known.schema)
+    }
+    return { $ref: tokenOf(known.index) }
+  }
+  /** All but the outermost, which is what the others refer to. */
+  const inside = (schema: JsonSchema): JsonSchema =>
+    mapSchemas(schema, (node) => (node === schema ? node : replace(node)))
+  for (const index of own) {
+    const node = nodes[index] as SchemaNode
+    node.body = inside(node.body)
+  }
+  for (const root of roots) root.body = mapSchemas(root.body, replace)
+}
+
+function isShareable(schema: JsonSchema): boolean {
+  const { type, properties } = schema
+  return type === "object" && isPlainRecord(properties) && Object.keys(properties).length > 0
+}
+
+/** What is in a schema that was seen before was counted there. */
+function count(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
+  if (isShareable(schema)) {
+    const text = JSON.stringify(schema)
+    const known = seen.get(text)
+    if (known !== undefined) {
+      known.count++
+      return
+    }
+    const { title } = schema
+    const wanted = typeof title === "string" && title !== "" ? title : place
+    seen.set(text, { wanted, schema, count: 1, index: undefined })
+  }
+  countWithin(schema, place, seen)
+}
+
+function countWithin(schema: JsonSchema, place: string, seen: Map<string, Seen>): void {
+  for (const [keyword, value] of Object.entries(schema)) {
+    const shape = keywordShape(keyword)
+    if (shape === "data") continue
+    if (Array.isArray(value)) {
+      for (const one of value) if (isPlainRecord(one)) count(one, `${place}.${keyword}`, seen)
+    } else if (isPlainRecord(value)) {
+      if (shape === "single" || shape === "items") count(value, `${place}.${keyword}`, seen)
+      else {
+        for (const [key, one] of Object.entries(value)) {
+          if (isPlainRecord(one)) count(one, `${place}.${key}`, seen)
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import type { JsonSchema } from "../../schema/json.ts"
+import type { OperationSpec } from "../../types.ts"
+import { dataAnswer, itemText } from "./bodies.ts"
+import type { HTTPAnswer } from "./model.ts"
+import { readQueryInput } from "./query-input.ts"
+import { HTTPRefusal } from "./spine.ts"
+import type { HTTPContext, RouteRequest, Routes } from "./spine.ts"
+
+/** Every operation at a path of its own, with bare data. */
+export function createRest(context: HTTPContext): Routes {
+  const { rest } = context.options
+  if (rest === undefined) return []
+  const path = `${rest.path}/{namespace}/{name}`
+  return [
+    { method: "POST", path, handle: (request) => post(context, request) },
+    { method: "GET", path, handle: (request) => get(context, request) },
+  ]
+}
+
+async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+  const [id, spec] = operationOf(context, request)
+  return await answer(context, request, id, spec, await context.readJSON(request.incoming))
+}
+
+/** Queries and streams only: a link, a crawler or a prefetch must not change anything. */
+async function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
+  const [id, spec] = operationOf(context, request)
+  if (spec.type === "mutation") {
+    throw new HTTPRefusal(
+      405,
+      "INVALID_OPERATION_TYPE",
+      `"${id}" is a mutation: POST its input as JSON.`,
+      { operationId: id, headers: { allow: "POST" } },
+    )
+  }
+  const input = readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
+    context.parseJSON(text),
+  )
+  return await answer(context, request, id, spec, input)
+}
+
+async function answer(
+  context: HTTPContext,
+  { incoming, caller }: RouteRequest,
+  id: string,
+  spec: OperationSpec,
+  input: unknown,
+): Promise<HTTPAnswer> {
+  try {
+    if (spec.type === "subscription") {
+      return await context.stream(id, input, incoming, caller, itemText)
+    }
+    return dataAnswer(context, await context.execute(id, input, incoming, caller))
+  } catch (error) {
+    return context.problem(error, spec)
+  }
+}
+
+function operationOf(
+  context: HTTPContext,
+  { caller, params: [namespace = "", name = ""] }: RouteRequest,
+): [id: string, spec: OperationSpec] {
+  const id = `${namespace}.${name}`
+  // A namespace has no dot: otherwise `/a.b/c` would be another path to `/a/b.c`.
+  const spec = namespace.includes(".") ? undefined : context.find(id)
+  if (spec === undefined) throw context.missing(id, caller)
+  return [id, spec]
+}

@@ -1,0 +1,93 @@
+import type { Route, Routes } from "./spine.ts"
+
+/** What is at a path: its routes by method, and what stood in the path. */
+export interface RouteMatch {
+  readonly methods: ReadonlyMap<string, Route>
+  readonly params: readonly string[]
+}
+
+interface Place {
+  readonly methods: Map<string, Route>
+  readonly next: Map<string, Place>
+  param: Place | undefined
+}
+
+const NO_PARAMS: readonly string[] = []
+
+/**
+ * Finds the routes of a path, in one pass over its segments.
+ *
+ * Names have to be written as they are declared. A path with another spelling, such as two slashes,
+ * capitals or escaped letters, is no other way to a route: whoever guards paths in front of this
+ * server would not recognise it. What stands for a parameter is decoded once.
+ */
+export class Router {
+  readonly #root: Place = place()
+  readonly #basePath: string
+
+  constructor(routes: Routes, basePath: string) {
+    this.#basePath = basePath
+    for (const route of routes) this.#add(route)
+  }
+
+  find(path: string): RouteMatch | undefined {
+    const base = this.#basePath
+    if (!path.startsWith(base) || path.charCodeAt(base.length) !== SLASH) return undefined
+    let params: string[] | undefined
+    let here = this.#root
+    for (let start = base.length + 1; ;) {
+      const slash = path.indexOf("/", start)
+      const segment = slash === -1 ? path.slice(start) : path.slice(start, slash)
+      const named = here.next.get(segment)
+      if (named !== undefined) {
+        here = named
+      } else {
+        const value = here.param === undefined ? undefined : decode(segment)
+        if (here.param === undefined || value === undefined) return undefined
+        here = here.param
+        ;(params ??= []).push(value)
+      }
+      if (slash === -1) break
+      start = slash + 1
+    }
+    return here.methods.size === 0
+      ? undefined
+      : { methods: here.methods, params: params ?? NO_PARAMS }
+  }
+
+  #add(route: Route): void {
+    let here = this.#root
+    for (const segment of route.path.slice(1).split("/")) {
+      if (segment.startsWith("{")) {
+        here = here.param ??= place()
+        continue
+      }
+      let next = here.next.get(segment)
+      if (next === undefined) here.next.set(segment, (next = place()))
+      here = next
+    }
+    if (here.methods.has(route.method)) {
+      throw new TypeError(`toHTTP(): there are two routes for ${route.method} ${route.path}.`)
+    }
+    here.methods.set(route.method, route)
+  }
+}
+
+const SLASH = 0x2f
+
+function place(): Place {
+  return { methods: new Map(), next: new Map(), param: undefined }
+}
+
+/** What a segment stands for; `undefined` when it is empty, broken, or would be more than one. */
+function decode(segment: string): string | undefined {
+  if (segment === "") return undefined
+  if (!segment.includes("%")) return segment
+  try {
+    const text = decodeURIComponent(segment)
+    // oxlint-disable-next-line no-control-regex -- these are what is looked for
+    return /[/\\\u0000-\u001f\u007f]/.test(text) ? undefined : text
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,39 @@
+import type { AnyRegistry } from "../../registry.ts"
+
+const sorted = new WeakMap<AnyRegistry, { ids: readonly string[] | undefined }>()
+
+/** The ids of what can be called; sorted once for as long as nothing changes; one listener serves all APIs of a registry. */
+export function sortedIds(registry: AnyRegistry): readonly string[] {
+  let known = sorted.get(registry)
+  if (known === undefined) {
+    const fresh: { ids: readonly string[] | undefined } = { ids: undefined }
+    registry.onChange(() => {
+      fresh.ids = undefined
+    })
+    sorted.set(registry, fresh)
+    known = fresh
+  }
+  known.ids ??= registry
+    .list()
+    .flatMap(({ namespace, name, handler }) =>
+      handler === undefined ? [] : [`${namespace}.${name}`],
+    )
+    .toSorted(order)
+  return known.ids
+}
+
+function order(left: string, right: string): number {
+  return left < right ? -1 : Number(left > right)
+}
+
+/** Where the ids begin that come after this one. */
+export function placeAfter(ids: readonly string[], last: string): number {
+  let low = 0
+  let high = ids.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((ids[middle] as string) <= last) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,112 @@
+import { checkUpgrade } from "../upgrade.ts"
+import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import { Cors } from "./cors.ts"
+import type { CorsOptions } from "./cors.ts"
+import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
+
+type Headers = Readonly<Record<string, string>>
+
+/** Where requests may come from. */
+export interface SourceOptions extends UpgradeRules {
+  readonly cors?: CorsOptions | undefined
+}
+
+// So many pairs of address and host are remembered as fine; servers have few names.
+const FEW = 64
+const BROWSER_HEADERS = ["origin", "sec-websocket-origin", "sec-fetch-site"] as const
+const LOCAL = { localAddress: "127.0.0.1" }
+
+/**
+ * Knows which hosts and pages requests may come from, and what their answers have to say about it.
+ *
+ * Without a check of who calls, `Host` has to be a name of this machine, or one of `allowedHosts`:
+ * any web page can point a name of its own at an address where something listens.
+ */
+export class Sources {
+  readonly rules: UpgradeRules
+  readonly #cors: Cors | undefined
+  readonly #isAuthenticated: boolean
+  readonly #anonymous: Headers
+  readonly #personal: Headers
+  readonly #fine = new Set<string>()
+  readonly #perOrigin = new Map<string, Headers>()
+
+  constructor({ allowedHosts, allowedOrigins, cors }: SourceOptions, isAuthenticated: boolean) {
+    this.#cors = cors === undefined ? undefined : new Cors(cors)
+    this.#isAuthenticated = isAuthenticated
+    const origins = [...(allowedOrigins ?? []), ...(this.#cors?.origins ?? [])]
+    this.rules = { allowedHosts, allowedOrigins: origins }
+    const byOrigin = this.#cors !== undefined && !this.#cors.isOpen
+    this.#anonymous = baseHeaders(byOrigin ? ["Origin"] : [])
+    this.#personal = baseHeaders([
+      "Authorization",
+      "X-API-Key",
+      "Cookie",
+      ...(byOrigin ? ["Origin"] : []),
+    ])
+    for (const origin of this.#cors?.isOpen === false ? this.#cors.origins : []) {
+      this.#perOrigin.set(origin, { ...this.#personal, ...this.#cors?.headersFor(origin) })
+    }
+    if (this.#cors?.isOpen === true) {
+      const open = this.#cors.headersFor("*")
+      this.#anonymous = { ...this.#anonymous, ...open }
+      this.#personal = { ...this.#personal, ...open }
+    }
+  }
+
+  /** What the answer to a request has to carry. */
+  headersFor(incoming: HTTPIncoming): Headers {
+    if (this.#perOrigin.size > 0) {
+      const known = this.#perOrigin.get(incoming.header("origin") ?? "")
+      if (known !== undefined) return known
+    }
+    const isPersonal = this.#isAuthenticated || incoming.identity !== undefined
+    return isPersonal ? this.#personal : this.#anonymous
+  }
+
+  /** Why a request may not come from where it comes from; `undefined` when it may. */
+  check(incoming: HTTPIncoming): string | undefined {
+    const { headers } = incoming.like
+    const isKnown = this.#isAuthenticated || incoming.identity !== undefined
+    const socket = isKnown ? incoming.like.socket : LOCAL
+    const isPlain = BROWSER_HEADERS.every((name) => headers[name] === undefined)
+    const place = `${socket?.localAddress ?? ""} ${String(headers["host"])}`
+    if (isPlain && this.#fine.has(place)) return undefined
+    const isOpen = this.#cors?.isOpen === true
+    const seen: UpgradeRequestLike = {
+      headers: isOpen ? { host: headers["host"] } : headers,
+      socket,
+    }
+    const refused = checkUpgrade(seen, this.rules)
+    if (refused !== undefined) return refused.reason
+    // Images and scripts of other pages have no origin; browsers say so in another way.
+    const isForeign =
+      !isOpen &&
+      incoming.header("sec-fetch-site") === "cross-site" &&
+      incoming.header("sec-fetch-mode") !== "navigate" &&
+      incoming.header("origin") === undefined
+    if (isForeign) return "a page of another site asks for this"
+    if (isPlain && this.#fine.size < FEW) this.#fine.add(place)
+    return undefined
+  }
+
+  /** The answer to a browser that asks beforehand; `undefined` for every other request. */
+  preflight(incoming: HTTPIncoming): HTTPAnswer | undefined {
+    if (this.#cors === undefined || incoming.method !== "OPTIONS") return undefined
+    const origin = incoming.header("origin")
+    if (origin === undefined) return undefined
+    if (incoming.header("access-control-request-method") === undefined) return undefined
+    const allowed = this.#cors.preflightHeadersFor(origin)
+    if (allowed === undefined) return undefined
+    return { status: 204, headers: { ...this.headersFor(incoming), ...allowed } }
+  }
+}
+
+function baseHeaders(vary: readonly string[]): Headers {
+  return Object.freeze({
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    ...(vary.length === 0 ? {} : { vary: vary.join(", ") }),
+  })
+}

@@ -1,0 +1,27 @@
+const encoder = new TextEncoder()
+
+// Up to here looking at each letter costs less than making bytes of them.
+const SHORT = 4096
+
+/** Bytes of a body in UTF-8. */
+export function byteLength(body: string | Uint8Array | undefined): number {
+  if (body === undefined) return 0
+  if (typeof body !== "string") return body.byteLength
+  if (body.length > SHORT) return encoder.encode(body).byteLength
+  let size = body.length
+  for (let at = 0; at < body.length; at++) {
+    const code = body.charCodeAt(at)
+    if (code < 0x80) continue
+    if (code < 0x800) size++
+    // Two halves of one letter are four bytes; half a letter is replaced by one of three.
+    else if (isPair(code, body.charCodeAt(at + 1))) {
+      size += 2
+      at++
+    } else size += 2
+  }
+  return size
+}
+
+function isPair(high: number, low: number): boolean {
+  return (high & 0xfc00) === 0xd800 && (low & 0xfc00) === 0xdc00
+}

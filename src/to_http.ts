@@ -1,0 +1,32 @@
+// The entry `@alkdev/operations/to-http`: a registry as an HTTP API.
+
+export { toHTTP } from "./serve/http/to-http.ts"
+export type { HTTPInner, HTTPServer } from "./serve/http/to-http.ts"
+export type { HTTPServerOptions, SSEOptions } from "./serve/http/options.ts"
+export type { RestOptions } from "./serve/http/spine.ts"
+export type { HTTPMount, ServerLike } from "./serve/http/mounts.ts"
+export type {
+  HTTPAnswer,
+  HTTPHandler,
+  HTTPIncoming,
+  HTTPSink,
+  HTTPStream,
+} from "./serve/http/model.ts"
+export type { HTTPRequestLike, HTTPResponseLike } from "./serve/http/node.ts"
+export type { HTTPProblem } from "./serve/http/problem.ts"
+export { hashApiKey } from "./serve/http/auth/api-keys.ts"
+export type {
+  ApiKey,
+  AuthOptions,
+  JwkLike,
+  JwtClaims,
+  JwtKey,
+  JwtOptions,
+} from "./serve/http/auth/options.ts"
+export type { CorsOptions } from "./serve/http/cors.ts"
+export type { RateLimitOptions } from "./serve/http/limits.ts"
+export type { Guard } from "./serve/http/guard.ts"
+export type { ExposeOptions, ExposeRule } from "./serve/mcp/options.ts"
+export { readBearerToken } from "./serve/upgrade.ts"
+export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"
+export type { Authenticate } from "./serve/gate.ts"

@@ -1,0 +1,225 @@
+import fc from "fast-check"
+import { describe, expect, test } from "vitest"
+import type { CallError } from "../../../src/errors.ts"
+import { silentLogger } from "../../../src/logger.ts"
+import { callerAddress } from "../../../src/serve/http/caller-address.ts"
+import { createGuard } from "../../../src/serve/http/guard.ts"
+import type { Guard, GuardOptions, Refused } from "../../../src/serve/http/guard.ts"
+import { Limits } from "../../../src/serve/http/limits.ts"
+import { VirtualClock } from "../../support/virtual-clock.ts"
+import { admitted, incoming, serveGuarded } from "./guarded.ts"
+
+const ada = { id: "ada", scopes: [] }
+const bob = { id: "bob", scopes: [] }
+
+function guardWith(options: GuardOptions, clock = new VirtualClock()): Guard {
+  return createGuard(options, clock, silentLogger)
+}
+
+describe("rate", () => {
+  test("1,000 requests by one caller are cut down; others do not notice (SV27)", async () => {
+    const clock = new VirtualClock()
+    const guard = guardWith({ rateLimit: { perSecond: 10, burst: 20 } }, clock)
+    const refused: Refused[] = []
+    for (let i = 0; i < 1000; i++) {
+      const admission = await guard.admit(incoming({}, { identity: ada }))
+      if (admission.kind === "admitted") admission.release()
+      if (admission.kind === "refused") refused.push(admission)
+    }
+    expect(refused).toHaveLength(980)
+    for (const { status, headers, error } of refused) {
+      expect([status, headers["retry-after"]]).toEqual([429, "1"])
+      expect(error).toMatchObject({ code: "RATE_LIMITED", retryable: true })
+    }
+    ;(await admitted(guard, incoming({}, { identity: bob }))).release()
+    await clock.advance(100)
+    ;(await admitted(guard, incoming({}, { identity: ada }))).release()
+    expect(await guard.admit(incoming({}, { identity: ada }))).toMatchObject({ status: 429 })
+  })
+
+  test("a forged X-Forwarded-For makes nobody a new caller (SV27)", async () => {
+    await using server = await serveGuarded(
+      { rateLimit: { perSecond: 1, burst: 3 } },
+      new VirtualClock(),
+    )
+    const statuses: number[] = []
+    for (let i = 0; i < 6; i++) {
+      const headers = { "x-forwarded-for": `10.0.0.${i}`, forwarded: `for=10.0.0.${i}` }
+      statuses.push((await server.send({ headers })).status)
+    }
+    expect(statuses).toEqual([200, 200, 200, 429, 429, 429])
+  })
+
+  test("a retry after what was said succeeds", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.record({
+          perSecond: fc.double({ min: 0.1, max: 5000, noNaN: true }),
+          burst: fc.integer({ min: 1, max: 50 }),
+        }),
+        async (rateLimit) => {
+          const clock = new VirtualClock()
+          const limits = new Limits({ rateLimit }, clock)
+          const usage = limits.usageOf("x")
+          for (let i = 0; i < rateLimit.burst; i++) expect(limits.charge(usage, 1)).toBeUndefined()
+          const error = limits.charge(usage, 1)
+          await clock.advance((error?.retryAfterMs ?? Number.NaN) + 1)
+          expect(limits.charge(usage, 1)).toBeUndefined()
+        },
+      ),
+    )
+  })
+
+  test("never lets through more than burst and rate allow, whatever the clock does", () => {
+    const steps = fc.array(fc.integer({ min: -1000, max: 1000 }), { maxLength: 200 })
+    fc.assert(
+      fc.property(steps, (moves) => {
+        const clock = new VirtualClock()
+        clock.time = 1_000_000
+        const limits = new Limits({ rateLimit: { perSecond: 10, burst: 5 } }, clock)
+        const usage = limits.usageOf("x")
+        let forward = 0
+        let passed = 0
+        for (const move of moves) {
+          clock.time += move
+          forward += Math.max(0, move)
+          if (limits.charge(usage, 1) === undefined) passed++
+        }
+        expect(passed).toBeLessThanOrEqual(5 + forward / 100 + 1e-6)
+      }),
+    )
+  })
+
+  test("each call of a batch is paid for", async () => {
+    const guard = guardWith({ rateLimit: { perSecond: 1, burst: 5 } })
+    const admission = await admitted(guard, incoming())
+    expect(admission.charge(4)).toBeUndefined()
+    expect(admission.charge()).toMatchObject({ code: "RATE_LIMITED" })
+    expect(admission.charge(0)).toBeUndefined()
+  })
+
+  test("guessing credentials is slowed down, and does not lock out others at that address", async () => {
+    const authenticate: GuardOptions["authenticate"] = ({ headers }) =>
+      headers["authorization"] === "Bearer right" ? ada : undefined
+    const guard = guardWith({ authenticate, rateLimit: { perSecond: 1, burst: 2 } })
+    const statuses: unknown[] = []
+    for (let i = 0; i < 4; i++) {
+      const admission = await guard.admit(incoming({ authorization: `Bearer guess-${i}` }))
+      statuses.push(admission.kind === "refused" && admission.status)
+    }
+    expect(statuses).toEqual([401, 401, 429, 429])
+    await admitted(guard, incoming({ authorization: "Bearer right" }))
+  })
+})
+
+describe("slots", () => {
+  test("a caller has so many requests at once; a refused one holds nothing", async () => {
+    const guard = guardWith({ maxConcurrency: 2 })
+    const first = await admitted(guard, incoming())
+    await admitted(guard, incoming())
+    expect(await guard.admit(incoming())).toMatchObject({
+      status: 429,
+      headers: { "retry-after": "1" },
+    })
+    first.release()
+    first.release()
+    await admitted(guard, incoming())
+    expect(await guard.admit(incoming())).toMatchObject({ status: 429 })
+    await admitted(guard, incoming({}, { remoteAddress: "10.0.0.9" }))
+  })
+
+  test("of 1,000 streams of a caller 20 are opened; those that vanish make room (SV24)", async () => {
+    const guard = guardWith({})
+    const open: (() => void)[] = []
+    const refused: CallError[] = []
+    for (let i = 0; i < 1000; i++) {
+      const admission = await admitted(guard, incoming({}, { identity: ada }))
+      const full = admission.openStream()
+      if (full === undefined) open.push(() => admission.release())
+      else {
+        refused.push(full)
+        admission.release()
+      }
+    }
+    expect([open.length, refused.length]).toEqual([20, 980])
+    expect(refused[0]).toMatchObject({ code: "RATE_LIMITED", retryAfterMs: 1000 })
+    const other = await admitted(guard, incoming({}, { identity: bob }))
+    expect(other.openStream()).toBeUndefined()
+    for (const vanish of open) vanish()
+    for (const vanish of open) vanish()
+    for (let i = 0; i < 20; i++) {
+      expect((await admitted(guard, incoming({}, { identity: ada }))).openStream()).toBeUndefined()
+    }
+    expect((await admitted(guard, incoming({}, { identity: ada }))).openStream()).toBeDefined()
+  })
+
+  test("a stream gives up the slot of a request", async () => {
+    const guard = guardWith({ maxConcurrency: 1, maxStreams: 3 })
+    for (let i = 0; i < 3; i++) {
+      const admission = await admitted(guard, incoming())
+      expect(admission.openStream()).toBeUndefined()
+      expect(admission.openStream()).toBeUndefined()
+    }
+    await admitted(guard, incoming())
+    expect(await guard.admit(incoming())).toMatchObject({ status: 429 })
+  })
+
+  test("an identity cannot be mistaken for an address", async () => {
+    const guard = guardWith({ maxConcurrency: 1 })
+    await admitted(guard, incoming({}, { remoteAddress: "10.0.0.1" }))
+    await admitted(guard, incoming({}, { identity: { id: "10.0.0.1", scopes: [] } }))
+    await admitted(guard, incoming({}, { identity: { id: "at 10.0.0.1", scopes: [] } }))
+    const again = await guard.admit(incoming({}, { remoteAddress: "10.0.0.1" }))
+    expect(again).toMatchObject({ status: 429 })
+  })
+})
+
+describe("memory", () => {
+  test("callers who rest are forgotten, those who use something are not", async () => {
+    const clock = new VirtualClock()
+    const limits = new Limits({ rateLimit: { perSecond: 1000, burst: 1 } }, clock)
+    const busy = limits.usageOf("busy")
+    limits.enter(busy)
+    for (let i = 0; i < 50_000; i++) {
+      limits.charge(limits.usageOf(`caller ${i}`), 1)
+      if (i % 1000 === 0) await clock.advance(10)
+    }
+    expect(limits.size).toBeLessThanOrEqual(20_001)
+    expect(limits.usageOf("busy")).toBe(busy)
+  })
+})
+
+describe("callerAddress", () => {
+  const from = (remoteAddress: string, forwarded?: string): string =>
+    callerAddress(
+      { headers: { "x-forwarded-for": forwarded }, socket: { remoteAddress } },
+      new Set(["10.0.0.1", "10.0.0.2"]),
+    )
+
+  test("takes the last hop that is not one of our proxies", () => {
+    expect(from("10.0.0.1", "6.6.6.6, 1.2.3.4")).toBe("1.2.3.4")
+    expect(from("::ffff:10.0.0.1", "6.6.6.6, 1.2.3.4, 10.0.0.2")).toBe("1.2.3.4")
+    expect(from("10.0.0.1", "2001:DB8::1")).toBe("2001:db8::1")
+  })
+
+  test("ignores what others than our proxies say, and what is no address", () => {
+    expect(from("1.2.3.4", "10.9.9.9")).toBe("1.2.3.4")
+    expect(from("10.0.0.1", "1.2.3.4, <script>")).toBe("10.0.0.1")
+    expect(from("10.0.0.1", "")).toBe("10.0.0.1")
+    expect(from("10.0.0.1")).toBe("10.0.0.1")
+  })
+})
+
+describe("options", () => {
+  test.each<GuardOptions>([
+    { rateLimit: { perSecond: 0 } },
+    { rateLimit: { perSecond: Number.NaN } },
+    { rateLimit: { perSecond: Number.POSITIVE_INFINITY } },
+    { rateLimit: { perSecond: 1, burst: 0 } },
+    { maxConcurrency: 0 },
+    { maxConcurrency: 1.5 },
+    { maxStreams: -1 },
+  ])("%j makes no sense", (options) => {
+    expect(() => guardWith(options)).toThrow(TypeError)
+  })
+})
