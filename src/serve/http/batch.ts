@@ -15,8 +15,11 @@ export function batchRoute(context: HTTPContext): Route {
 }
 
 async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
-  const { incoming } = request
+  const { incoming, caller } = request
   const items = itemsOf(await context.readJSON(incoming), context.options.maxBatch)
+  // The request itself was the first.
+  const unpaid = caller.charge(items.length - 1)
+  if (unpaid !== undefined) throw unpaid
   const began = context.clock.now()
   const results: string[] = []
   let next = 0

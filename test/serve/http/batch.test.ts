@@ -42,6 +42,21 @@ describe("POST /batch", () => {
     expect(await (await api.post("/batch", [])).json()).toEqual({ results: [] })
   })
 
+  it("pays for each of its calls, and runs none that it cannot pay for", async () => {
+    const limited = apiOf(registry, { rateLimit: { perSecond: 0.001, burst: 3 } })
+    const call = { id: "shop.null" }
+    const before = calls.length
+
+    const tooMany = await limited.post("/batch", [call, call, call, call])
+    expect(tooMany.status).toBe(429)
+    expect(Number(tooMany.headers.get("retry-after"))).toBeGreaterThan(0)
+    expect(calls).toHaveLength(before)
+    // One went for the request that was refused.
+    expect((await limited.post("/batch", [call, call])).status).toBe(200)
+    expect((await limited.post("/batch", [call])).status).toBe(429)
+    await limited[Symbol.asyncDispose]()
+  })
+
   it("answers items that are no calls one by one", async () => {
     const items = [null, 5, "shop.null", [], {}, { id: 5 }, { id: "shop.null", key: {} }]
     const response = await api.post("/batch", [...items, { id: "shop.null" }])
