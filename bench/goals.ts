@@ -3,6 +3,9 @@ import type { Measurement } from "./measure.ts"
 import type { Flatness } from "./memory.ts"
 import type { DocumentName } from "./documents.ts"
 import type { OpenAPIResults } from "./openapi.ts"
+import { BARE, GATEWAY, ORPC, REST, TRPC } from "./http-targets.ts"
+import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
+import type { Idle } from "./http-idle.ts"
 import { FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
 import { IN_FLIGHT, LOOPBACK } from "./protocol.ts"
 import { nameOf } from "./scaling.ts"
@@ -34,6 +37,13 @@ export interface MCPResults {
   readonly imported: readonly Measurement[]
 }
 
+/** What was measured of HTTP. */
+export interface HTTPResults {
+  readonly requests: readonly Measurement[]
+  readonly events: readonly Measurement[]
+  readonly idle: readonly Idle[]
+}
+
 /** One goal, and whether this run met it. */
 export interface Goal {
   readonly goal: string
@@ -52,6 +62,10 @@ const MAX_STREAM_BYTES = 1_000_000
 
 const MAX_TOOLS_GROWTH = 1.2
 const MAX_IMPORTED_RATIO = 1.15
+
+const MIN_REQUESTS = 0.8
+const MIN_EVENTS = 1.5
+const MAX_IDLE_BYTES: Readonly<Record<string, number>> = { [SSE_IDLE]: 16e3, [SOCKET_IDLE]: 4e3 }
 
 const MAX_LIST_RATIO = 1.3
 const MAX_HEAP_SHARE = 0.4
@@ -80,6 +94,49 @@ export function mcpGoals({ served, imported }: MCPResults): Goal[] {
       measured: ratio.toFixed(2),
       isMet: ratio <= MAX_IMPORTED_RATIO,
     },
+  ]
+}
+
+/** Holds HTTP against what the library promises. */
+export function httpGoals({ requests, events, idle }: HTTPResults): Goal[] {
+  const peers = [TRPC, ORPC].map((name) => find(requests, name).rate.median)
+  const best = Math.max(...peers)
+  const ours = [GATEWAY, REST]
+  return [
+    ...ours.flatMap((name) => {
+      const { median } = find(requests, name).rate
+      return [
+        {
+          goal: `${name}: at least ${MIN_REQUESTS} of the requests of ${BARE}`,
+          measured: median.toFixed(2),
+          isMet: median >= MIN_REQUESTS,
+        },
+        {
+          goal: `${name}: ahead of tRPC and oRPC`,
+          measured: `${median.toFixed(2)} against ${best.toFixed(2)}`,
+          isMet: median > best,
+        },
+      ]
+    }),
+    ...ours.map((name) => {
+      const { median } = find(events, name).rate
+      return {
+        goal: `${name}: at least ${MIN_EVENTS} times the events of a write for each`,
+        measured: median.toFixed(2),
+        isMet: median >= MIN_EVENTS,
+      }
+    }),
+    ...idle.flatMap(({ name, heapBytes, residentBytes }) => {
+      const max = MAX_IDLE_BYTES[name]
+      if (max === undefined) return []
+      // What is resident has the heap in it, and depends on how the engine grows it.
+      const bytes = Math.max(heapBytes, residentBytes)
+      return {
+        goal: `${name}, idle: under ${max / 1000} KB`,
+        measured: `${(bytes / 1000).toFixed(1)} KB`,
+        isMet: bytes < max,
+      }
+    }),
   ]
 }
 

@@ -5,6 +5,7 @@ import type * as client from "../src/client.ts"
 import type * as define from "../src/define.ts"
 import type * as mcp from "../src/from_mcp.ts"
 import type * as openapi from "../src/from_openapi.ts"
+import type * as http from "../src/node/serve-http.ts"
 import type * as registry from "../src/registry.ts"
 import type * as served from "../src/to_mcp.ts"
 import type * as validation from "../src/validation.ts"
@@ -27,6 +28,11 @@ export type MCPLibrary = Pick<typeof registry, "createRegistry"> &
   Pick<typeof define, "defineOperation"> &
   Pick<typeof mcp, "createMCPClient"> &
   Pick<typeof served, "toMCP">
+
+/** What it uses to serve a registry over HTTP. */
+export type HTTPLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof http, "serveHTTP">
 
 const here = import.meta.dirname
 
@@ -61,6 +67,11 @@ export async function loadBuiltImporter(): Promise<ImportLibrary> {
 /** Loads what was built before, and of it what speaks MCP. */
 export async function loadBuiltMCP(): Promise<MCPLibrary> {
   return (await load("registry.js", "define.js", "from_mcp.js", "to_mcp.js")) as MCPLibrary
+}
+
+/** Loads what was built before, and of it what speaks HTTP. */
+export async function loadBuiltHTTP(): Promise<HTTPLibrary> {
+  return (await load("registry.js", "define.js", "node/serve-http.js")) as HTTPLibrary
 }
 
 // Modules and not the barrel: what else the package exports would only fill the heap.

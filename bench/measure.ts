@@ -9,6 +9,8 @@ export interface Workload {
   /** It is done so many times at once: counts are multiples of it. */
   readonly step?: number | undefined
   readonly run: (count: number) => Promise<void>
+  /** CPU nanoseconds spent so far, where another process does the work. */
+  readonly cpu?: (() => Promise<number>) | undefined
 }
 
 /** How long to measure. */
@@ -32,6 +34,8 @@ export interface Measurement {
   readonly name: string
   readonly against: string
   readonly ratio: Spread
+  /** Repetitions in a second, to those of what it is compared with in the same round. */
+  readonly rate: Spread
   /** CPU time of one repetition. It belongs to the computer; the ratio is what compares. */
   readonly nanoseconds: number
   /** Repetitions in a second of the clock on the wall. */
@@ -142,18 +146,20 @@ export async function measure(
       lane.walls.push((performance.now() - start) / count)
     }
   }
-  const timesOf = new Map(lanes.map(({ workload, times }) => [workload.name, times]))
+  const laneOf = new Map(lanes.map((lane) => [lane.workload.name, lane]))
   const measurements: Measurement[] = []
   for (const { workload, times, walls } of lanes) {
     const { name, against = base } = workload
-    const floor = timesOf.get(against)
+    const floor = laneOf.get(against)
     if (floor === undefined)
       throw new TypeError(`"${name}" is compared with "${against}", which does not run.`)
-    const ratios = times.map((time, round) => time / (floor[round] as number))
+    const ratios = times.map((time, round) => time / (floor.times[round] as number))
+    const rates = walls.map((wall, round) => (floor.walls[round] as number) / wall)
     measurements.push({
       name,
       against,
       ratio: spreadOf(ratios),
+      rate: spreadOf(rates),
       nanoseconds: spreadOf(times).median,
       perSecond: 1000 / spreadOf(walls).median,
       bytes: await bytesPerCall(workload),
@@ -182,8 +188,11 @@ async function warmUp(workload: Workload, milliseconds: number): Promise<number>
   return last / count
 }
 
-async function cpuTime(workload: Workload, count: number): Promise<number> {
-  return await cpuOf(() => workload.run(count))
+async function cpuTime({ run, cpu }: Workload, count: number): Promise<number> {
+  if (cpu === undefined) return await cpuOf(() => run(count))
+  const start = await cpu()
+  await run(count)
+  return Math.max(1, (await cpu()) - start)
 }
 
 /** CPU nanoseconds that something takes of the whole process, garbage collection included. */
@@ -201,8 +210,8 @@ const BATCH_BYTES = 1_000_000
  * generation. A batch in which a collection ran shrinks it instead; the median of many passes over those.
  */
 async function bytesPerCall(workload: Workload): Promise<number> {
-  // Of many at once, a young generation is too small for a batch.
-  if (workload.step !== undefined) return Number.NaN
+  // Of many at once, a young generation is too small for a batch; another process has a heap of its own.
+  if (workload.step !== undefined || workload.cpu !== undefined) return Number.NaN
   const rough = await growth(workload, 64)
   const count = Math.max(8, Math.min(2000, Math.round(BATCH_BYTES / Math.max(64, rough))))
   return await growth(workload, count)

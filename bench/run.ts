@@ -1,9 +1,9 @@
 /**
- * Measures `execute`, the call protocol, MCP and the import of OpenAPI documents against their floors and
- * their peers: `npm run bench`.
+ * Measures `execute`, the call protocol, MCP, HTTP and the import of OpenAPI documents against their floors
+ * and their peers: `npm run bench`.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp` and `--openapi` leave out everything else,
- * `--json` prints one JSON value.
+ * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http` and `--openapi` leave out everything
+ * else, `--json` prints one JSON value.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -14,7 +14,7 @@ import { orpc } from "./contenders/orpc.ts"
 import { execute, executeWithScopes } from "./contenders/ours.ts"
 import { trpc } from "./contenders/trpc.ts"
 import { extras } from "./extras.ts"
-import { coreGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
+import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
 import type { CoreResults } from "./goals.ts"
 import { countMade } from "./laziness.ts"
 import type { Made } from "./laziness.ts"
@@ -23,23 +23,34 @@ import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
 import { measureOpenAPI } from "./openapi.ts"
+import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
 import { scaling } from "./scaling.ts"
-import { coreTables, goalsTable, mcpTables, openapiTables, protocolTables } from "./table.ts"
+import {
+  coreTables,
+  goalsTable,
+  httpTables,
+  mcpTables,
+  openapiTables,
+  protocolTables,
+} from "./table.ts"
 
 const isQuick = process.argv.includes("--quick")
 const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const only = ["--protocol", "--mcp", "--openapi"].filter((part) => process.argv.includes(part))
+const only = ["--protocol", "--mcp", "--http", "--openapi"].filter((part) =>
+  process.argv.includes(part),
+)
 const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
 const core = only.length === 0 ? await measureCore(library) : undefined
 const protocol = isWanted("--protocol")
   ? await measureProtocol(library, effort, { isQuick, say })
   : undefined
 const mcp = isWanted("--mcp") ? await measureMCP(await loadBuiltMCP(), effort, say) : undefined
+const http = isWanted("--http") ? await measureHTTP(library, effort, say) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
 const openapi = isWanted("--openapi")
   ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
@@ -48,17 +59,20 @@ const goals = [
   ...(core === undefined ? [] : coreGoals(core)),
   ...(protocol === undefined ? [] : protocolGoals(protocol)),
   ...(mcp === undefined ? [] : mcpGoals(mcp)),
+  ...(http === undefined ? [] : httpGoals(http)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
 ]
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
-  const results = { node, platform, arch, isQuick, ...core, ...protocol, ...mcp, ...openapi, goals }
+  const parts = { ...core, ...protocol, ...mcp, ...http, ...openapi }
+  const results = { node, platform, arch, isQuick, ...parts, goals }
   console.log(JSON.stringify(results, null, 2))
 } else {
   const tables = [
     ...(core === undefined ? [] : coreTables(core)),
     ...(protocol === undefined ? [] : protocolTables(protocol)),
     ...(mcp === undefined ? [] : mcpTables(mcp)),
+    ...(http === undefined ? [] : httpTables(http)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
   ]
   console.log([...tables, goalsTable(goals)].join("\n\n"))

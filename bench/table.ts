@@ -1,5 +1,6 @@
-import type { CoreResults, Goal, MCPResults, ProtocolResults } from "./goals.ts"
-import type { Measurement } from "./measure.ts"
+import type { CoreResults, Goal, HTTPResults, MCPResults, ProtocolResults } from "./goals.ts"
+import type { Idle } from "./http-idle.ts"
+import type { Measurement, Spread } from "./measure.ts"
 import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
 
 /** Calls within the registry, as plain text. */
@@ -33,6 +34,15 @@ export function mcpTables({ served, imported }: MCPResults): string[] {
   ]
 }
 
+/** HTTP, as plain text. */
+export function httpTables({ requests, events, idle }: HTTPResults): string[] {
+  return [
+    rateTable("POST of a small operation, 32 connections; times node:http", requests),
+    rateTable("Server-sent events, one long stream; times a write for each event", events),
+    idleTable(idle),
+  ]
+}
+
 /** The import of documents, as plain text. */
 export function openapiTables({ openapi }: OpenAPIResults): string[] {
   return openapi.flatMap((results) => [documentTable(results), importersTable(results)])
@@ -57,6 +67,33 @@ function section(title: string, measurements: readonly Measurement[], rates = fa
   ])
   const head = ["", "ratio", "p10-p90", "CPU", "bytes", ...(rates ? ["per second"] : [])]
   return `${title}\n\n${columns([head, ...rows])}`
+}
+
+/** CPU of the server alone, and what it got done in a second: both beside the first row. */
+function rateTable(title: string, measurements: readonly Measurement[]): string {
+  const range = ({ p10, p90 }: Spread): string => `${p10.toFixed(2)}-${p90.toFixed(2)}`
+  const rows = measurements.map(({ name, ratio, rate, nanoseconds, perSecond }) => [
+    name,
+    rate.median.toFixed(2),
+    range(rate),
+    Math.round(perSecond).toLocaleString("en"),
+    ratio.median.toFixed(2),
+    range(ratio),
+    `${(nanoseconds / 1000).toFixed(2)} µs`,
+  ])
+  const head = ["", "rate", "p10-p90", "per second", "CPU ratio", "p10-p90", "CPU"]
+  return `${title}\n\n${columns([head, ...rows])}`
+}
+
+function idleTable(idle: readonly Idle[]): string {
+  const kilobytes = (bytes: number): string => `${(bytes / 1000).toFixed(1)} KB`
+  const rows = idle.map(({ name, count, heapBytes, residentBytes }) => [
+    name,
+    String(count),
+    kilobytes(heapBytes),
+    kilobytes(residentBytes),
+  ])
+  return `Idle, per stream, in the server\n\n${columns([["", "open", "heap", "RSS"], ...rows])}`
 }
 
 function documentTable(results: DocumentResults): string {

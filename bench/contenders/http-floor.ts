@@ -1,0 +1,53 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import type { IncomingMessage, Server, ServerResponse } from "node:http"
+import { Quote } from "../cases.ts"
+import type { QuoteInput } from "../cases.ts"
+import { quoteByHand } from "./floor.ts"
+import { parser, quotes } from "./socket.ts"
+
+const parseItem = parser<Quote>(Quote)
+const SSE = { "content-type": "text/event-stream", "cache-control": "no-store" }
+
+/** The small case on nothing but Node: parse, check, handler, check, stringify. */
+export function httpFloor(): Server {
+  return createServer((request, response) => {
+    const url = request.url ?? ""
+    if (request.method === "POST" && url === "/quote") post(request, response)
+    else if (url.startsWith("/quotes?count=")) void stream(Number(url.slice(14)), response)
+    else if (url === "/idle") {
+      response.writeHead(200, SSE)
+      response.write("id: 1\ndata: {}\n\n")
+    } else response.writeHead(404).end()
+  })
+}
+
+function post(request: IncomingMessage, response: ServerResponse): void {
+  const chunks: Buffer[] = []
+  request.on("data", (chunk: Buffer) => chunks.push(chunk))
+  request.on("end", () => void answer(Buffer.concat(chunks).toString(), response))
+}
+
+async function answer(text: string, response: ServerResponse): Promise<void> {
+  try {
+    const body = JSON.stringify(await quoteByHand(JSON.parse(text) as QuoteInput))
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    })
+    response.end(body)
+  } catch {
+    response.writeHead(400, { "content-length": 0 }).end()
+  }
+}
+
+/** One write for each event; it waits where the connection says so. */
+async function stream(count: number, response: ServerResponse): Promise<void> {
+  response.writeHead(200, SSE)
+  let id = 0
+  for await (const item of quotes(count)) {
+    const event = `id: ${++id}\ndata: ${JSON.stringify(parseItem(item))}\n\n`
+    if (!response.write(event)) await once(response, "drain")
+  }
+  response.end("event: end\ndata: {}\n\n")
+}

@@ -1,0 +1,51 @@
+/**
+ * One server in a process of its own, so that nothing but its work is in its CPU time and its heap.
+ *
+ * Says its port first. Then it is asked `cpu`, its CPU nanoseconds so far, or `weigh`, its memory.
+ */
+import type { Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { loadBuiltHTTP } from "./library.ts"
+import type { ServerName } from "./http-targets.ts"
+
+const server = await create(process.argv[2] as ServerName)
+// A connection has to live until its server's next round.
+server.keepAliveTimeout = 600_000
+// Nobody is left who could ask.
+process.on("disconnect", () => process.exit())
+process.on("message", (question) => {
+  process.send?.(question === "cpu" ? cpu() : weigh())
+})
+server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))
+
+async function create(name: ServerName): Promise<Server> {
+  if (name === "ours") {
+    const { httpOurs } = await import("./contenders/http-ours.ts")
+    return await httpOurs(await loadBuiltHTTP())
+  }
+  if (name === "floor") return (await import("./contenders/http-floor.ts")).httpFloor()
+  const peers = await import("./contenders/http-peers.ts")
+  switch (name) {
+    case "fastify":
+      return await peers.fastifyServer()
+    case "hono":
+      return peers.honoServer()
+    case "trpc":
+      return peers.trpcServer()
+    case "orpc":
+      return peers.orpcServer()
+  }
+}
+
+function cpu(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) * 1000
+}
+
+function weigh(): { readonly heap: number; readonly resident: number } {
+  const { gc } = globalThis
+  if (gc === undefined) throw new TypeError("Run it with --expose-gc: node --expose-gc …")
+  for (let round = 0; round < 4; round++) gc()
+  const { heapUsed, external, rss } = process.memoryUsage()
+  return { heap: heapUsed + external, resident: rss }
+}

@@ -1,0 +1,81 @@
+/** Which servers there are, and how the small case is asked of them. */
+import type { QuoteInput } from "./cases.ts"
+
+/** A process that serves. */
+export type ServerName = "floor" | "ours" | "fastify" | "hono" | "trpc" | "orpc"
+
+/** One way to ask a server. */
+export interface Target {
+  readonly name: string
+  readonly server: ServerName
+  readonly path: string
+  /** What is posted. */
+  readonly body: (input: QuoteInput) => unknown
+  /** The handler's result inside what was answered. */
+  readonly data: (answer: unknown) => unknown
+}
+
+/** One way to ask for a stream. */
+export interface StreamTarget {
+  readonly name: string
+  readonly server: ServerName
+  /** Where a stream of so many events is. */
+  readonly path: (count: number) => string
+  /** The handler's item inside an event. */
+  readonly data: (event: unknown) => unknown
+}
+
+export const BARE = "node:http"
+export const GATEWAY = "operations, gateway"
+export const REST = "operations, REST"
+export const TRPC = "tRPC"
+export const ORPC = "oRPC"
+
+const itself = (value: unknown): unknown => value
+const field =
+  (...names: readonly string[]) =>
+  (value: unknown): unknown =>
+    names.reduce((inner, name) => (inner as Record<string, unknown>)[name], value)
+
+export const targets: readonly Target[] = [
+  { name: BARE, server: "floor", path: "/quote", body: itself, data: itself },
+  {
+    name: GATEWAY,
+    server: "ours",
+    path: "/operations/shop.quote",
+    body: itself,
+    data: field("data"),
+  },
+  { name: REST, server: "ours", path: "/api/shop/quote", body: itself, data: itself },
+  { name: "Fastify", server: "fastify", path: "/quote", body: itself, data: itself },
+  { name: "Hono", server: "hono", path: "/quote", body: itself, data: itself },
+  { name: TRPC, server: "trpc", path: "/quote", body: itself, data: field("result", "data") },
+  {
+    name: ORPC,
+    server: "orpc",
+    path: "/quote",
+    body: (input) => ({ json: input }),
+    data: field("json"),
+  },
+]
+
+export const streamTargets: readonly StreamTarget[] = [
+  {
+    name: "node:http, a write for each",
+    server: "floor",
+    path: (count) => `/quotes?count=${count}`,
+    data: itself,
+  },
+  {
+    name: GATEWAY,
+    server: "ours",
+    path: (count) => `/operations/shop.quotes?input=${encodeURIComponent(`{"count":${count}}`)}`,
+    data: field("data"),
+  },
+  {
+    name: REST,
+    server: "ours",
+    path: (count) => `/api/shop/quotes?count=${count}`,
+    data: itself,
+  },
+]

@@ -1,0 +1,28 @@
+import type { HTTPResults } from "./goals.ts"
+import { http } from "./http.ts"
+import { weighIdle } from "./http-idle.ts"
+import type { Library } from "./library.ts"
+import { measure } from "./measure.ts"
+import type { Effort } from "./measure.ts"
+
+/** Measures a registry that is served over HTTP: requests, streams, and streams that say nothing. */
+export async function measureHTTP(
+  library: Library,
+  effort: Effort,
+  say: (text: string) => void,
+): Promise<HTTPResults> {
+  say("Measuring HTTP")
+  const rows = await http()
+  try {
+    // The heavier a server, the fewer requests warm it up in the same time; how long that takes differs a lot.
+    // A batch has to be long next to messages between processes, and to the opening of a stream.
+    const longer = { ...effort, batch: effort.batch * 10, warmUp: effort.warmUp * 14 }
+    const requests = await measure(rows.requests, longer)
+    say("Measuring server-sent events")
+    const events = await measure(rows.events, longer)
+    say("Weighing idle streams")
+    return { requests, events, idle: await weighIdle(library) }
+  } finally {
+    rows.close()
+  }
+}
