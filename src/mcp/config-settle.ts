@@ -141,7 +141,7 @@ function rootsOf(fields: ConfigFields): SettledServer["roots"] {
   if (!isList) {
     return fields.fail(
       "roots",
-      `must be a list such as [{ "uri": "file:///work" }], or a function.`,
+      `must be a list such as [{ "uri": "file:///projects" }], or a function.`,
     )
   }
   const roots = Object.freeze([...(given as MCPRoot[])])

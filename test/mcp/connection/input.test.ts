@@ -41,7 +41,7 @@ describe.each(ERAS)("what a %s server asks", (era) => {
     const answers: Readonly<Record<string, unknown>> = {
       url: undefined,
       sampling: model,
-      roots: { roots: [{ uri: "file:///work" }] },
+      roots: { roots: [{ uri: "file:///projects" }] },
     }
     const requestInput = async (request: InputRequest): Promise<InputResponse> => {
       seen.push(request)
@@ -64,7 +64,7 @@ describe.each(ERAS)("what a %s server asks", (era) => {
     expect(results).toMatchObject([
       { action: "accept" },
       model,
-      { roots: [{ uri: "file:///work" }] },
+      { roots: [{ uri: "file:///projects" }] },
     ])
   })
 

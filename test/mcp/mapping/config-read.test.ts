@@ -17,10 +17,10 @@ const ENV: Readonly<Record<string, string>> = {
 
 const OPTIONS: ReadServersOptions = {
   env: (name) => (Object.hasOwn(ENV, name) ? ENV[name] : undefined),
-  workspaceFolder: "/work/project",
+  workspaceFolder: "/home/ada/project",
   userHome: "/home/me",
   readFile: (path) => {
-    if (path !== "/work/project/.env") throw new Error("ENOENT")
+    if (path !== "/home/ada/project/.env") throw new Error("ENOENT")
     return "# comment\nexport A=1\nB='two # words'\nTOKEN=from file # yes\n"
   },
 }
@@ -202,7 +202,7 @@ describe("variables", () => {
     ["${NOT_SET:-a:b/c}", "a:b/c"],
     ["${NESTED}", "${TOKEN}"],
     ["${DOLLARS}", "$& $1 $$"],
-    ["${workspaceFolder}/a", "/work/project/a"],
+    ["${workspaceFolder}/a", "/home/ada/project/a"],
     ["${workspaceFolderBasename}", "project"],
     ["${userHome}/.x", "/home/me/.x"],
     ["$TOKEN", "$TOKEN"],

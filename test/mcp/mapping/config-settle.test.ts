@@ -109,7 +109,7 @@ describe("settleServer", () => {
   })
 
   test("folders may be a function, and the client may have a name of its own", async () => {
-    const roots = () => [{ uri: "file:///work" }]
+    const roots = () => [{ uri: "file:///projects" }]
     const clientInfo = { name: "me", version: "2.0.0" }
     const settled = settle({ command: "x", roots, clientInfo, inheritEnv: true })
 
@@ -191,7 +191,7 @@ describe("settleServer", () => {
       '"tools.a.type"',
     ],
     ["access that is none", { command: "x", accessControl: {} }, "is not sound", "accessControl"],
-    ["roots that are none", { command: "x", roots: ["/a"] }, "file:///work", "roots"],
+    ["roots that are none", { command: "x", roots: ["/a"] }, "file:///projects", "roots"],
     ["a filter that is none", { command: "x", filter: ["a"] }, "a function", "filter"],
     ["a logger that is none", { command: "x", logger: { info() {} } }, "debug()", "logger"],
     ["a provider that is none", { url: "https://x.example", authProvider: {} }, "token()"],

@@ -9,7 +9,7 @@ const REPLY = {
   model: "none",
   content: { type: "text", text: "Fine." },
 } as const
-const ROOTS = [{ uri: "file:///work", name: "work" }]
+const ROOTS = [{ uri: "file:///projects", name: "work" }]
 
 describeLanes("questions", (lane) => {
   let pair: Pair
@@ -95,7 +95,7 @@ describeLanes("questions", (lane) => {
 
     expect(questions).toHaveLength(2)
     expect(JSON.stringify(got)).toContain("Ada")
-    expect(JSON.stringify(got)).toContain("file:///work")
+    expect(JSON.stringify(got)).toContain("file:///projects")
   })
 
   test("of calls at the same time lead to an answer of each, if not to an acceptance", async () => {

@@ -33,7 +33,7 @@ function prepare(client: Client): void {
     ...(params.mode !== "url" && { content: withDefaults(params.requestedSchema, FORM) }),
   }))
   client.setRequestHandler("sampling/createMessage", async () => REPLY)
-  client.setRequestHandler("roots/list", async () => ({ roots: [{ uri: "file:///work" }] }))
+  client.setRequestHandler("roots/list", async () => ({ roots: [{ uri: "file:///projects" }] }))
 }
 
 /** As a form is sent back: what was left as it was has its defaults. */

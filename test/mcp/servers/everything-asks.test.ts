@@ -22,7 +22,7 @@ function handlers(): { readonly config: MCPClientConfig; readonly asked: unknown
   const config = {
     elicitation: answer({ name: "Ada", check: true }),
     sampling: answer(REPLY),
-    roots: [{ uri: "file:///work/a", name: "a" }, { uri: "file:///work/b" }],
+    roots: [{ uri: "file:///projects/a", name: "a" }, { uri: "file:///projects/b" }],
   }
   return { config, asked }
 }
@@ -32,7 +32,7 @@ describe.each(CHANNELS)("everything asks over %s", (channel) => {
   const every = usingEverything(channel, config)
   // The server asks for them when it likes, and answers for itself until it has them.
   const rootsOf = async (): Promise<string> => textOf(await every.server.call("get-roots-list"))
-  beforeAll(() => until(async () => (await rootsOf()).includes("file:///work/a")))
+  beforeAll(() => until(async () => (await rootsOf()).includes("file:///projects/a")))
 
   test("has all its tools for a client that can be asked", () => {
     const names = every.server.wrapper.tools.map(({ name }) => name)
@@ -122,8 +122,8 @@ describe.each(CHANNELS)("everything asks over %s", (channel) => {
   test("folders are given", async () => {
     const text = await rootsOf()
 
-    expect(text).toContain("file:///work/a")
-    expect(text).toContain("file:///work/b")
+    expect(text).toContain("file:///projects/a")
+    expect(text).toContain("file:///projects/b")
   })
 })
 

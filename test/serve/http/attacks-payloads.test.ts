@@ -10,7 +10,7 @@ import type { ServedHTTP, ServeHTTPOptions } from "../../../src/node/index.ts"
 import { createRegistry } from "../../../src/registry.ts"
 import type { AnyRegistry } from "../../../src/registry.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
-import { demo, post, raw, serve } from "./support.ts"
+import { base, demo, post, raw, serve } from "./support.ts"
 import type { Seen } from "./support.ts"
 
 const cleanups: (() => unknown)[] = []
@@ -28,15 +28,6 @@ async function open(registry: AnyRegistry, options?: ServeHTTPOptions): Promise<
   cleanups.push(() => api.close())
   return api
 }
-
-const base = {
-  namespace: "demo",
-  version: "1.0.0",
-  description: "Of a test",
-  inputSchema: Type.Unknown(),
-  outputSchema: Type.Unknown(),
-  accessControl: { requiredScopes: [] },
-} as const
 
 const events = { accept: "text/event-stream" }
 

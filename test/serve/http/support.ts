@@ -8,7 +8,8 @@ import type { ServedHTTP, ServeHTTPOptions } from "../../../src/node/index.ts"
 import { createRegistry } from "../../../src/registry.ts"
 import type { AnyRegistry } from "../../../src/registry.ts"
 
-const base = {
+/** What operations of tests have in common. */
+export const base = {
   namespace: "demo",
   version: "1.0.0",
   description: "Of a test",

@@ -386,7 +386,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era that can be
           model: "small",
           content: { type: "text" as const, text: "Hello" },
         }))
-        made.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///work" }] }))
+        made.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///projects" }] }))
       },
     })
 
@@ -395,7 +395,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era that can be
       who: { action: "accept", content: { name: "Ada" } },
       page: { action: "decline" },
       model: { action: "accept", content: { model: "small", content: { text: "Hello" } } },
-      roots: { action: "accept", content: { roots: [{ uri: "file:///work" }] } },
+      roots: { action: "accept", content: { roots: [{ uri: "file:///projects" }] } },
     })
     expect(asked).toMatchObject([
       { message: "Who?", requestedSchema: { properties: { name: { type: "string" } } } },
