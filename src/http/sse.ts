@@ -10,6 +10,7 @@ export function createSseFrames(limit: number, onRetry?: (milliseconds: number) 
   let retry: number | undefined
   let isFull = false
   let isOver = false
+  let endedWithReturn = false
 
   const parser = createParser({
     maxBufferSize: limit + SLACK,
@@ -29,9 +30,16 @@ export function createSseFrames(limit: number, onRetry?: (milliseconds: number) 
     },
   })
 
+  /** Every line ends with "\n": with a "\r" at the end of a chunk, the parser would wait for more. */
+  function withLineFeeds(text: string): string {
+    const rest = endedWithReturn && text.startsWith("\n") ? text.slice(1) : text
+    if (text !== "") endedWithReturn = text.endsWith("\r")
+    return rest.includes("\r") ? rest.replaceAll(/\r\n?/g, "\n") : rest
+  }
+
   function feed(text: string): readonly Frame[] {
     // The parser takes nothing more once it was too much for it.
-    if (!isFull) parser.feed(text)
+    if (!isFull) parser.feed(withLineFeeds(text))
     const given = frames
     frames = []
     return given

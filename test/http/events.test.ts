@@ -24,6 +24,15 @@ async function datasOf(text: string, kind: StreamKind): Promise<unknown[]> {
   return (await eventsOf([text], kind)).map(({ data }) => data)
 }
 
+/** A body that is never over. */
+function unending(...chunks: string[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk))
+    },
+  })
+}
+
 describe("server-sent events", () => {
   test("carry data, name, id and retry", async () => {
     const text = 'retry: 3000\nevent: add\nid: 7\ndata: {"a":1}\n\ndata: plain\n\n'
@@ -64,6 +73,17 @@ describe("server-sent events", () => {
     expect(await datasOf('data: 1\n\ndata: {"a":2}\n', "sse")).toEqual([1, { a: 2 }])
     expect(await datasOf('data: 1\n\ndata: {"a":', "sse")).toEqual([1])
     expect(await datasOf("data: 1\n\ndata: [DONE]", "sse")).toEqual([1])
+  })
+
+  test("a carriage return ends its line at once, wherever the chunks were cut", async () => {
+    const events = readEvents(unending("data: [1\n", "\r"), "sse", settings())
+    expect((await events.next()).value).toMatchObject({ data: "[1" })
+    await events.return("end")
+
+    expect(await eventsOf(["data: a\r", "\ndata: b\r", "", "\n\r", "\n"], "sse")).toEqual([
+      { data: "a\nb", raw: "a\nb" },
+    ])
+    expect(await eventsOf([..."data:[1\n\rdata"], "sse")).toEqual([{ data: "[1", raw: "[1" }])
   })
 
   test("says how it ended", async () => {
