@@ -55,6 +55,9 @@ export type { AnyOperation, HandlerOf, Operation } from "./define.ts"
 export { createRegistry, OperationRegistry } from "./registry.ts"
 export type {
   AnyRegistry,
+  CallEnded,
+  CallStarted,
+  CallTrace,
   RegisteredOperation,
   RegisterOptions,
   RegistryChange,

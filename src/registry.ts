@@ -5,6 +5,7 @@ import { Catalog } from "./engine/catalog.ts"
 import type { RegistryChange, SearchOptions, SearchResult } from "./engine/catalog.ts"
 import { createEnv } from "./engine/env-proxy.ts"
 import { Kernel } from "./engine/kernel.ts"
+import type { CallTrace } from "./engine/observe.ts"
 import type { CallSink } from "./engine/sink.ts"
 import type { AnyHandler } from "./engine/record.ts"
 import { notRegistered } from "./engine/refusals.ts"
@@ -249,6 +250,14 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return this.#catalog.onChange(listener)
   }
 
+  /**
+   * Tells of each call that begins and ends, nested ones too: which, whose, how long, how it ended. Gives
+   * what ends it. While nobody listens, it costs nothing.
+   */
+  onCall(listener: (trace: CallTrace) => void): () => void {
+    return this.#kernel.onCall(listener)
+  }
+
   /** Ends what runs with `ABORTED`, lets go of listeners, refuses later calls. Twice is fine. */
   close(): Promise<void> {
     this.#kernel.close()
@@ -291,4 +300,5 @@ export function createRegistry<const TDefinitions extends readonly AnyOperation[
   return registry
 }
 
-export type { RegistryChange, RegistryOptions, SearchOptions, SearchResult }
+export type { CallEnded, CallStarted } from "./engine/observe.ts"
+export type { CallTrace, RegistryChange, RegistryOptions, SearchOptions, SearchResult }

@@ -17,6 +17,8 @@ import type { AnyHandler, OperationRecord } from "./record.ts"
 import { admitInput, isStillChecked } from "./input.ts"
 import type { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
+import { CallObserver } from "./observe.ts"
+import type { CallListener, ObservedCall } from "./observe.ts"
 import { Stream } from "./stream.ts"
 
 /** The limits and listeners of one registry. */
@@ -43,8 +45,9 @@ export class Kernel implements PipelineHost, EnvDirectory {
   readonly logger: Logger
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+  /** Only while somebody listens to `onCall`. */
+  observer: CallObserver | undefined
   readonly #options: KernelOptions
-  /** Calls end by themselves. */
   /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
   readonly #endless = new Set<WeakRef<Call>>()
   #isClosed = false
@@ -69,10 +72,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
   ): Promise<ResponseEnvelope> {
     try {
       const call = this.#open(id, options, parent)
-      this.admit(call, input, trusted)
-      const prepared = admitInput(call, input)
-      if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
-      return this.#run(call, prepared)
+      if (this.observer !== undefined) return this.#observed(this.observer, call, input, trusted)
+      return this.#start(call, input, trusted)
     } catch (thrown) {
       return Promise.reject(asRefusal(thrown))
     }
@@ -80,6 +81,13 @@ export class Kernel implements PipelineHost, EnvDirectory {
 
   /** Runs a query or mutation for a caller that is told of the outcome, once, and never before this returns. */
   callInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
+    if (this.observer !== undefined) {
+      this.call(id, input, sink, undefined, false).then(
+        (envelope) => sink.succeed(envelope),
+        (error: unknown) => sink.fail(error),
+      )
+      return
+    }
     let call: Call
     let prepared: unknown
     try {
@@ -212,6 +220,17 @@ export class Kernel implements PipelineHost, EnvDirectory {
     return () => this.#endless.delete(reference)
   }
 
+  /** Tells of calls from now on. Gives what ends it. */
+  onCall(listener: CallListener): () => void {
+    const observer = this.observer ?? new CallObserver(this.clock, this.logger)
+    const stop = observer.add(listener)
+    if (!this.#isClosed) this.observer = observer
+    return () => {
+      stop()
+      if (observer.isIdle && this.observer === observer) this.observer = undefined
+    }
+  }
+
   /** Ends everything that runs; later calls are refused. */
   close(): void {
     this.#isClosed = true
@@ -238,6 +257,29 @@ export class Kernel implements PipelineHost, EnvDirectory {
 
   has(id: string): boolean {
     return this.store.get(id) !== undefined
+  }
+
+  #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
+    this.admit(call, input, trusted)
+    const prepared = admitInput(call, input)
+    if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
+    return this.#run(call, prepared)
+  }
+
+  #observed(
+    observer: CallObserver,
+    call: Call,
+    input: unknown,
+    trusted: boolean,
+  ): Promise<ResponseEnvelope> {
+    const observed: ObservedCall = observer.begin(call)
+    try {
+      return observed.follow(this.#start(call, input, trusted))
+    } catch (thrown) {
+      const refused = asRefusal(thrown)
+      observed.fail(refused)
+      throw refused
+    }
   }
 
   #run(call: Call, input: unknown): Promise<ResponseEnvelope> {

@@ -1,6 +1,6 @@
 import type { OperationRecord } from "./record.ts"
 import { splitId } from "./ids.ts"
-import { nearest } from "./suggest.ts"
+import { nearest } from "../internal/suggest.ts"
 
 /** The records of a registry, by id and by namespace. */
 export class RecordStore {

@@ -7,6 +7,7 @@ import { CallContext } from "./context.ts"
 import { admitInput, isStillChecked } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { Kernel } from "./kernel.ts"
+import type { ObservedCall } from "./observe.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
 
 /** What a stream needs to begin. */
@@ -34,6 +35,7 @@ export class Stream implements EnvelopeStream {
   #opening: Promise<void> | undefined
   /** The call while its input is still being checked. */
   #openingCall: Call | undefined
+  #observed: ObservedCall | undefined
   #isOver = false
 
   constructor(open: () => StreamStart) {
@@ -45,7 +47,10 @@ export class Stream implements EnvelopeStream {
   }
 
   next(): Promise<Result> {
-    if (this.#running !== undefined) return this.#running.next()
+    if (this.#running !== undefined) {
+      const next = this.#running.next()
+      return this.#observed === undefined ? next : this.#observed.next(next)
+    }
     if (this.#isOver) return Promise.resolve(DONE)
     // Asked again while an asynchronous input check is still going on: wait for it in turn.
     if (this.#opening !== undefined) return this.#opening.then(() => this.next())
@@ -56,17 +61,21 @@ export class Stream implements EnvelopeStream {
         // Whoever left while the input was being checked has not to be told that it ended.
         if (this.#isOver) return
         this.#isOver = true
+        this.#observed?.fail(error)
         throw error
       })
       return this.#opening.then(() => this.next())
     } catch (error) {
       this.#isOver = true
-      return Promise.reject(asRefusal(error))
+      const refused = asRefusal(error)
+      this.#observed?.fail(refused)
+      return Promise.reject(refused)
     }
   }
 
   async return(): Promise<Result> {
     this.#isOver = true
+    this.#observed?.leave()
     this.#openingCall?.end("ABORTED", leftMessage(this.#openingCall))
     await this.#running?.leave()
     return DONE
@@ -79,10 +88,11 @@ export class Stream implements EnvelopeStream {
   #begin(): Promise<void> | undefined {
     const { kernel, record, parent, options, input, trusted } = this.#open()
     const call = new Call(kernel, record, parent, options)
+    this.#observed = kernel.observer?.begin(call)
     kernel.admit(call, input, trusted)
     const prepared = admitInput(call, input)
     if (!isStillChecked(call, prepared)) {
-      this.#running = new RunningStream(call, prepared)
+      this.#running = new RunningStream(call, prepared, this.#observed)
       return undefined
     }
     // The stream lasts from now on: a deadline or a signal ends the wait for its input too.
@@ -90,7 +100,7 @@ export class Stream implements EnvelopeStream {
     this.#openingCall = call
     return call.waitFor(prepared).then((ready) => {
       this.#openingCall = undefined
-      this.#running = new RunningStream(call, ready)
+      this.#running = new RunningStream(call, ready, this.#observed)
     })
   }
 }
@@ -98,6 +108,7 @@ export class Stream implements EnvelopeStream {
 /** A subscription whose handler has been called. */
 class RunningStream {
   readonly #call: Call
+  readonly #observed: ObservedCall | undefined
   #source: AsyncIterator<unknown> | undefined
   #isDone = false
   /** Set when the end came from outside and nobody was there to be told. */
@@ -107,8 +118,9 @@ class RunningStream {
   #resolve: ((result: Result) => void) | undefined
   #reject: ((error: CallError) => void) | undefined
 
-  constructor(call: Call, input: unknown) {
+  constructor(call: Call, input: unknown, observed: ObservedCall | undefined) {
     this.#call = call
+    this.#observed = observed
     call.kernel.begin(call)
     try {
       const handler = call.record.handler as AnyHandler
@@ -185,6 +197,7 @@ class RunningStream {
 
   /** A deadline, a signal, a parent or `close` ended it. */
   #endedOutside(error: CallError): void {
+    this.#observed?.fail(error)
     // Nobody waits: the next one who asks hears of it.
     if (this.#pending === undefined) this.#untold = error
     else this.#reject?.(error)

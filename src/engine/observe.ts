@@ -1,0 +1,166 @@
+import { isCallError } from "../errors.ts"
+import type { Logger } from "../logger.ts"
+import type { Clock } from "../platform.ts"
+import type { ResponseEnvelope, ResponseMeta } from "../response-envelope.ts"
+import { typeName } from "../schema/describe.ts"
+import type { OperationType } from "../types.ts"
+import type { Call } from "./call.ts"
+
+/** That a call began. */
+export interface CallStarted {
+  readonly phase: "start"
+  readonly requestId: string
+  /** The call that made this one. */
+  readonly parentRequestId: string | undefined
+  readonly operationId: string
+  readonly type: OperationType
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** The id of who calls. */
+  readonly identity: string | undefined
+}
+
+/** That a call is over; what it began with, and how it ended. */
+export interface CallEnded extends Omit<CallStarted, "phase"> {
+  readonly phase: "end"
+  readonly durationMs: number
+  /** `aborted`: whoever called did not wait for the end. */
+  readonly outcome: "ok" | "error" | "aborted"
+  /** Of an error. */
+  readonly code: string | undefined
+  /** Where a result came from. */
+  readonly source: ResponseMeta["source"] | undefined
+  /** How many a stream gave. */
+  readonly items: number
+}
+
+/** What `onCall` tells. Never an input, a result or a message: these may be secret. */
+export type CallTrace = CallStarted | CallEnded
+
+export type CallListener = (trace: CallTrace) => void
+
+/** Tells whoever listens of calls. There is one only while somebody does: nobody else pays for it. */
+export class CallObserver {
+  readonly #listeners = new Set<CallListener>()
+  readonly #clock: Clock
+  readonly #logger: Logger
+
+  constructor(clock: Clock, logger: Logger) {
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  get isIdle(): boolean {
+    return this.#listeners.size === 0
+  }
+
+  /** Gives what ends it. */
+  add(listener: CallListener): () => void {
+    if (typeof listener !== "function") {
+      throw new TypeError(`onCall(listener): must be a function, got ${typeName(listener)}.`)
+    }
+    // A wrapper, so that the same function given twice is called twice and ends twice.
+    const entry: CallListener = (trace) => listener(trace)
+    this.#listeners.add(entry)
+    return () => void this.#listeners.delete(entry)
+  }
+
+  begin(call: Call): ObservedCall {
+    const { id } = call.identity ?? {}
+    const started: CallStarted = {
+      phase: "start",
+      requestId: call.requestId,
+      parentRequestId: call.parentRequestId,
+      operationId: call.operationId,
+      type: call.record.spec.type,
+      at: this.#clock.now(),
+      identity: typeof id === "string" ? id : undefined,
+    }
+    this.tell(started)
+    return new ObservedCall(this, started)
+  }
+
+  now(): number {
+    return this.#clock.now()
+  }
+
+  tell(trace: CallTrace): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(trace)
+      } catch (error) {
+        this.#logger.error("A listener of onCall threw", { error })
+      }
+    }
+  }
+}
+
+/** A call whose end is told, once. */
+export class ObservedCall {
+  readonly #observer: CallObserver
+  readonly #started: CallStarted
+  #source: ResponseMeta["source"] | undefined
+  #items = 0
+  #isOver = false
+
+  constructor(observer: CallObserver, started: CallStarted) {
+    this.#observer = observer
+    this.#started = started
+  }
+
+  /** The outcome of a call, as it is. */
+  async follow(outcome: Promise<ResponseEnvelope>): Promise<ResponseEnvelope> {
+    try {
+      const envelope = await outcome
+      this.#source = envelope.meta.source
+      this.#end("ok")
+      return envelope
+    } catch (error) {
+      this.fail(error)
+      throw error
+    }
+  }
+
+  /** The next of a stream, as it is. */
+  async next<TResult extends IteratorResult<ResponseEnvelope, unknown>>(
+    outcome: Promise<TResult>,
+  ): Promise<TResult> {
+    try {
+      const result = await outcome
+      if (result.done === true) this.#end("ok")
+      else {
+        this.#items++
+        this.#source = result.value.meta.source
+      }
+      return result
+    } catch (error) {
+      this.fail(error)
+      throw error
+    }
+  }
+
+  fail(error: unknown): void {
+    const code = isCallError(error) ? error.code : undefined
+    this.#end(code === "ABORTED" ? "aborted" : "error", code)
+  }
+
+  /** Whoever called went away. */
+  leave(): void {
+    this.#end("aborted", "ABORTED")
+  }
+
+  #end(outcome: CallEnded["outcome"], code?: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const durationMs = Math.max(0, this.#observer.now() - this.#started.at)
+    this.#observer.tell({
+      ...this.#started,
+      phase: "end",
+      durationMs,
+      outcome,
+      code,
+      source: this.#source,
+      items: this.#items,
+    })
+  }
+}
