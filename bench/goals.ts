@@ -4,6 +4,8 @@ import type { Flatness } from "./memory.ts"
 import type { DocumentName } from "./documents.ts"
 import type { OpenAPIResults } from "./openapi.ts"
 import { BARE, GATEWAY, ORPC, REST, TRPC } from "./http-targets.ts"
+import { OURS_LEFT } from "./http-disconnect.ts"
+import type { Disconnects } from "./http-disconnect.ts"
 import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
 import type { Idle } from "./http-idle.ts"
 import { FEW_TOOLS, MANY_TOOLS, OUR_CALL, SDK_CALL } from "./mcp.ts"
@@ -42,6 +44,7 @@ export interface HTTPResults {
   readonly requests: readonly Measurement[]
   readonly events: readonly Measurement[]
   readonly idle: readonly Idle[]
+  readonly disconnects: readonly Disconnects[]
 }
 
 /** One goal, and whether this run met it. */
@@ -66,6 +69,8 @@ const MAX_IMPORTED_RATIO = 1.15
 const MIN_REQUESTS = 0.8
 const MIN_EVENTS = 1.5
 const MAX_IDLE_BYTES: Readonly<Record<string, number>> = { [SSE_IDLE]: 16e3, [SOCKET_IDLE]: 4e3 }
+
+const MAX_DISCONNECT_MS = 200
 
 const MAX_LIST_RATIO = 1.3
 const MAX_HEAP_SHARE = 0.4
@@ -98,7 +103,7 @@ export function mcpGoals({ served, imported }: MCPResults): Goal[] {
 }
 
 /** Holds HTTP against what the library promises. */
-export function httpGoals({ requests, events, idle }: HTTPResults): Goal[] {
+export function httpGoals({ requests, events, idle, disconnects }: HTTPResults): Goal[] {
   const peers = [TRPC, ORPC].map((name) => find(requests, name).rate.median)
   const best = Math.max(...peers)
   const ours = [GATEWAY, REST]
@@ -137,6 +142,13 @@ export function httpGoals({ requests, events, idle }: HTTPResults): Goal[] {
         isMet: bytes < max,
       }
     }),
+    ...disconnects
+      .filter(({ name }) => OURS_LEFT.includes(name))
+      .map(({ name, p99 }) => ({
+        goal: `${name}: its handler hears of a client that left within ${MAX_DISCONNECT_MS} ms (p99)`,
+        measured: `${p99.toFixed(1)} ms`,
+        isMet: p99 <= MAX_DISCONNECT_MS,
+      })),
   ]
 }
 

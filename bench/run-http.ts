@@ -1,11 +1,12 @@
 import type { HTTPResults } from "./goals.ts"
 import { http } from "./http.ts"
+import { measureDisconnects } from "./http-disconnect.ts"
 import { weighIdle } from "./http-idle.ts"
 import type { Library } from "./library.ts"
 import { measure } from "./measure.ts"
 import type { Effort } from "./measure.ts"
 
-/** Measures a registry that is served over HTTP: requests, streams, and streams that say nothing. */
+/** Measures a registry that is served over HTTP: requests, streams, streams that say nothing, and leaving. */
 export async function measureHTTP(
   library: Library,
   effort: Effort,
@@ -21,7 +22,9 @@ export async function measureHTTP(
     say("Measuring server-sent events")
     const events = await measure(rows.events, longer)
     say("Weighing idle streams")
-    return { requests, events, idle: await weighIdle(library) }
+    const idle = await weighIdle(library)
+    say("Measuring clients that leave")
+    return { requests, events, idle, disconnects: await measureDisconnects() }
   } finally {
     rows.close()
   }

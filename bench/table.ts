@@ -1,4 +1,5 @@
 import type { CoreResults, Goal, HTTPResults, MCPResults, ProtocolResults } from "./goals.ts"
+import type { Disconnects } from "./http-disconnect.ts"
 import type { Idle } from "./http-idle.ts"
 import type { Measurement, Spread } from "./measure.ts"
 import type { DocumentResults, ImporterResult, OpenAPIResults } from "./openapi.ts"
@@ -35,11 +36,12 @@ export function mcpTables({ served, imported }: MCPResults): string[] {
 }
 
 /** HTTP, as plain text. */
-export function httpTables({ requests, events, idle }: HTTPResults): string[] {
+export function httpTables({ requests, events, idle, disconnects }: HTTPResults): string[] {
   return [
     rateTable("POST of a small operation, 32 connections; times node:http", requests),
     rateTable("Server-sent events, one long stream; times a write for each event", events),
     idleTable(idle),
+    disconnectsTable(disconnects),
   ]
 }
 
@@ -94,6 +96,17 @@ function idleTable(idle: readonly Idle[]): string {
     kilobytes(residentBytes),
   ])
   return `Idle, per stream, in the server\n\n${columns([["", "open", "heap", "RSS"], ...rows])}`
+}
+
+function disconnectsTable(disconnects: readonly Disconnects[]): string {
+  const rows = disconnects.map(({ name, count, median, p99 }) => [
+    name,
+    String(count),
+    `${median.toFixed(2)} ms`,
+    `${p99.toFixed(2)} ms`,
+  ])
+  const title = "From the end of a client's socket to the handler's signal, or to the event"
+  return `${title}\n\n${columns([["", "left", "p50", "p99"], ...rows])}`
 }
 
 function documentTable(results: DocumentResults): string {

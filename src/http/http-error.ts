@@ -53,6 +53,13 @@ export function httpError(
   })
 }
 
+/** How the body of a failed response is read. */
+export interface ReadErrorOptions
+  extends HttpErrorContext, Omit<ReadBodyOptions, keyof HttpErrorContext | "truncate"> {
+  /** What the error becomes for whoever knows more of the body, of which it may have only the beginning. */
+  readonly refine?: ((error: CallError, body: unknown) => CallError) | undefined
+}
+
 /**
  * Reads the body of a failed response, as far as an error needs it, and gives the error.
  *
@@ -60,16 +67,17 @@ export function httpError(
  */
 export async function readHttpError(
   response: HttpResponse,
-  options: HttpErrorContext & Omit<ReadBodyOptions, "truncate">,
+  options: ReadErrorOptions,
 ): Promise<CallError> {
+  const { refine = (error) => error } = options
   const maxBytes = Math.min(options.maxBytes ?? MAX_READ, MAX_READ)
+  let data: unknown
   try {
-    const { data } = await readBody(response, { ...options, maxBytes, truncate: true })
-    return httpError(response, data, options)
+    ;({ data } = await readBody(response, { ...options, maxBytes, truncate: true }))
   } catch (error) {
     if (options.signal.aborted && isCallError(error)) return error
-    return httpError(response, undefined, options)
   }
+  return refine(httpError(response, data, options), data)
 }
 
 function messageOf(

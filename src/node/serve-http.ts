@@ -23,6 +23,7 @@ export type HTTPWebSocketOptions = Omit<
   | "host"
   | "path"
   | "authenticate"
+  | "charge"
   | "allowedHosts"
   | "allowedOrigins"
 >
@@ -121,7 +122,8 @@ async function openSockets(
       ...(typeof websocket === "object" ? websocket : undefined),
       ...guard.rules,
       registry,
-      authenticate: guard.authenticate,
+      authenticate: guard.authenticateUpgrade,
+      charge: guard.charge,
     })
   } catch (error) {
     // Nobody asked for it: an API without WebSockets is one too.

@@ -9,6 +9,7 @@ import { isSafeMethod } from "../http/repeat.ts"
 import { httpEnvelope } from "../response-envelope.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { compileSchema } from "../schema/compiled.ts"
+import { isPlainRecord } from "../schema/json.ts"
 import type { OperationContext } from "../types.ts"
 import { selectAuth } from "./auth.ts"
 import type { SelectedAuth, TokenRequest } from "./auth.ts"
@@ -16,6 +17,8 @@ import { createTokenStore } from "./auth/token-store.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import type { PreparedRequest } from "./model.ts"
 import type { OperationSource } from "./operation/source.ts"
+import { isProblem } from "./operation/problems.ts"
+import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
 import { encodeMultipart } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
@@ -85,6 +88,7 @@ export class Caller {
         signal: limits.signal,
         secrets,
         method: source.operation.method,
+        mayHaveEffect: mayHaveEffect(source),
         operationId: source.id,
         maxBytes: this.#config.maxResponseBytes,
       })
@@ -167,35 +171,50 @@ export class Caller {
     context: HandlerContext | undefined,
     { signal }: CallLimits,
   ): Promise<CallError> {
-    const error = await readHttpError(response, {
+    return await readHttpError(response, {
       operationId: source.id,
       method: source.operation.method,
       mayHaveEffect: mayHaveEffect(source),
       signal,
       secrets,
       maxBytes: this.#config.maxResponseBytes,
+      refine: (error, body) => {
+        const isTold = isProblem(response.contentType)
+        const problem = isTold ? problemError(body, error, source, context) : undefined
+        return problem ?? statusError(error, response.status, source, context)
+      },
     })
-    const declared = declaredError(source, response.status)
-    if (declared === undefined || error.details === undefined) return error
-    if (compileSchema(declared.schema).check(error.details)) {
-      return new CallError(error.code, error.message, {
-        details: { ...error.details, declared: declared.code },
-        retryable: error.retryable,
-        mayHaveExecuted: error.mayHaveExecuted,
-        retryAfterMs: error.retryAfterMs,
-        operationId: source.id,
-      })
-    }
-    context?.log?.warn("An error is not as the document describes it", {
-      operationId: source.id,
-      declared: declared.code,
-    })
-    return error
   }
 }
 
-function mayHaveEffect(source: OperationSource): boolean {
-  return !isSafeMethod(source.operation.method)
+/** An error with the code that the document has for its status, if it is as described there. */
+function statusError(
+  error: CallError,
+  status: number,
+  source: OperationSource,
+  context: HandlerContext | undefined,
+): CallError {
+  const declared = declaredError(source, status)
+  if (declared === undefined || !isPlainRecord(error.details)) return error
+  if (compileSchema(declared.schema).check(error.details)) {
+    return new CallError(error.code, error.message, {
+      details: { ...error.details, declared: declared.code },
+      retryable: error.retryable,
+      mayHaveExecuted: error.mayHaveExecuted,
+      retryAfterMs: error.retryAfterMs,
+      operationId: source.id,
+    })
+  }
+  context?.log?.warn("An error is not as the document describes it", {
+    operationId: source.id,
+    declared: declared.code,
+  })
+  return error
+}
+
+/** A document of this library may say that a POST only reads. */
+function mayHaveEffect({ type, operation }: OperationSource): boolean {
+  return type !== "query" && !isSafeMethod(operation.method)
 }
 
 function declaredError(

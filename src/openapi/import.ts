@@ -6,6 +6,7 @@ import type { Caller } from "./call.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import { nameWithin, operationName, uniqueNames } from "./names.ts"
 import type { Named } from "./names.ts"
+import { versionText } from "./operation/describe.ts"
 import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
 import { ParameterReader } from "./operation/parameters.ts"
@@ -78,8 +79,9 @@ export function importDocument(
     }
     const answers = answersOf(document, operation)
     const { method, path, raw } = operation
-    const own = nameWithin(config.namespace, raw["x-operation-id"])
-    const wanted = operationName(own ?? raw["operationId"], method, path)
+    const wanted =
+      nameWithin(config.namespace, raw["x-operation-id"]) ??
+      operationName(raw["operationId"], method, path)
     const isStreamed = answers === "stream"
     candidates.push({ operation, path, method, wanted, isStreamed, isTwin: false })
     if (answers !== "both") continue
@@ -116,8 +118,5 @@ function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
 /** The document's own version, where it is one that operations can have. */
 function versionOf(document: OpenAPIDocument): string {
   const info = getOwn(document.root, "info")
-  const version = isPlainRecord(info) ? getOwn(info, "version") : undefined
-  const text = typeof version === "string" || typeof version === "number" ? `${version}`.trim() : ""
-  const fits = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/.test(text) && text.length <= 128
-  return fits ? text : "1.0.0"
+  return (isPlainRecord(info) ? versionText(getOwn(info, "version")) : undefined) ?? "1.0.0"
 }

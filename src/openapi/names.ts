@@ -1,4 +1,7 @@
 const MAX_NAME = 128
+/** What a registry takes: others leave room for a number. */
+const MAX_OWN_NAME = 256
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
 
 /**
  * A name for an operation, made of the document's own id: letters, digits, `_`, `-` and inner dots.
@@ -11,19 +14,18 @@ export function operationName(operationId: unknown, method: string, path: string
 }
 
 /**
- * The id that a document of this library gives an operation, `task.create`, as a name in a namespace:
- * `create` in its own, and the whole id in any other.
+ * The id that a document of this library gives an operation, `task.create`, as a name in its own
+ * namespace: `create`. `undefined` in any other, where the whole id is its name.
  */
 export function nameWithin(namespace: string, id: unknown): string | undefined {
   if (typeof id !== "string" || !id.startsWith(`${namespace}.`)) return undefined
-  return id.slice(namespace.length + 1)
+  const name = id.slice(namespace.length + 1)
+  return NAME.test(name) && name.length <= MAX_OWN_NAME ? name : undefined
 }
 
 /** A text as a name; "" when nothing of it can be one. */
 function safeName(text: string): string {
-  if (/^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/.test(text) && text.length <= MAX_NAME) {
-    return text
-  }
+  if (NAME.test(text) && text.length <= MAX_NAME) return text
   const safe = text
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "_")
     .replaceAll(/_{2,}/g, "_")

@@ -9,11 +9,11 @@ import { followEvents, lastEventIdHeader } from "../http/reconnect.ts"
 import type { ReconnectPolicy } from "../http/reconnect.ts"
 import { httpEnvelope } from "../response-envelope.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
-import { isPlainRecord } from "../schema/json.ts"
 import type { Caller, HandlerContext } from "./call.ts"
 import { limitsOf } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
 import type { StreamPlan } from "./operation/stream-plan.ts"
+import { problemError } from "./problem-error.ts"
 
 /**
  * Runs an operation that streams: one envelope for each item, at the pace at which they are asked
@@ -64,10 +64,10 @@ export async function* streamItems(
             { ...options, secrets, reconnect },
           )
         : readEvents(body, kind, { ...options, secrets })
-    const isOurs = typeof source.operation.raw["x-operation-id"] === "string"
+    const { isOurs } = source.problems
     for await (const event of events) {
       if (isOurs && event.event === "end") return
-      if (isOurs && event.event === "error") throw problemError(event.data, source.id)
+      if (isOurs && event.event === "error") throw failureOf(event.data, source, context)
       yield envelope(itemOf(event, plan), answer.response, event)
     }
   } finally {
@@ -76,20 +76,17 @@ export async function* streamItems(
 }
 
 /** What a server of this library says when a stream fails halfway, as the error that it was there. */
-function problemError(data: unknown, operationId: string): CallError {
-  const problem = isPlainRecord(data) ? data : {}
-  const { code, detail, details, retryable, mayHaveExecuted, retryAfterMs } = problem
-  return new CallError(
-    typeof code === "string" && code !== "" ? code : "EXECUTION_ERROR",
-    typeof detail === "string" ? detail : `The stream of "${operationId}" failed.`,
-    {
-      operationId,
-      ...(details !== undefined && { details }),
-      ...(typeof retryable === "boolean" && { retryable }),
-      ...(typeof mayHaveExecuted === "boolean" && { mayHaveExecuted }),
-      ...(typeof retryAfterMs === "number" && { retryAfterMs }),
-    },
-  )
+function failureOf(
+  problem: unknown,
+  source: OperationSource,
+  context: HandlerContext | undefined,
+): CallError {
+  const { id } = source
+  const failure = new CallError("EXECUTION_ERROR", `The stream of "${id}" failed.`, {
+    operationId: id,
+    ...(problem !== undefined && { details: { body: problem } }),
+  })
+  return problemError(problem, failure, source, context) ?? failure
 }
 
 function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefined {

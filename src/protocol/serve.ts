@@ -1,4 +1,5 @@
 import type { CallRequestedEvent } from "../call-events.ts"
+import type { CallError } from "../errors.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import type { AnyRegistry } from "../registry.ts"
@@ -53,8 +54,11 @@ export interface CallServer extends AsyncDisposable {
   readonly callMap: PendingRequestMap
   /** Requests that run or wait. */
   readonly inFlight: number
-  /** Ends what runs with `UNAVAILABLE`, and closes the map if `serveCalls` made it. */
-  close(): Promise<void>
+  /**
+   * Ends what runs with `UNAVAILABLE`, or with the code and words of `why`, in the order in which it was
+   * asked for. Closes the map if `serveCalls` made it.
+   */
+  close(why?: CallError): Promise<void>
 }
 
 /** Answers the calls that arrive over a link, until it is closed. */
@@ -74,9 +78,9 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   }
   const server = serverOf(options, callMap, "serveCalls")
   endpoint.server = server
-  const close = async (): Promise<void> => {
+  const close = async (why?: CallError): Promise<void> => {
     // It stays, to tell those who still ask.
-    server.close()
+    server.close(why)
     if (given === undefined && !(transport instanceof PendingRequestMap)) await callMap.close()
   }
   return {
@@ -85,7 +89,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
       return server.inFlight
     },
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   }
 }
 

@@ -115,15 +115,17 @@ export class RequestServer implements RequestHandler, ServedHost {
     }
   }
 
-  /** Refuses what comes, and ends what runs. */
-  close(): void {
+  /** Refuses what comes, and ends what runs; with what `why` says, if that is something else. */
+  close(why?: CallError): void {
     this.isClosed = true
     const { served, pending } = this.endpoint
     for (const request of [...served.values(), ...pending.all().map((entry) => entry.served)]) {
       if (!(request instanceof ServedRequest) || request.host !== this) continue
       const { requestId, operationId } = request
-      request.abort("The server was closed.")
-      this.endpoint.tell(errorEvent(requestId, closing(operationId, true)))
+      const isQueued = request.place === "queue"
+      request.abort(why?.message ?? "The server was closed.")
+      const error = why === undefined ? closing(operationId, true) : ending(request, why, isQueued)
+      this.endpoint.tell(errorEvent(requestId, error))
     }
   }
 
@@ -248,6 +250,13 @@ function closing(operationId: string, hadStarted: boolean): CallError {
     operationId,
     mayHaveExecuted: hadStarted,
     retryable: !hadStarted,
+  })
+}
+
+function ending({ operationId }: ServedRequest, why: CallError, isQueued: boolean): CallError {
+  return refusal(why.code, `"${operationId}" has no answer: ${why.message}`, {
+    operationId,
+    mayHaveExecuted: !isQueued,
   })
 }
 

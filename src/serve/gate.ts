@@ -1,19 +1,23 @@
+import { ERROR_CODES, isCallError } from "../errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/dial.ts"
-import type { Identity } from "../types.ts"
+import { takeApart } from "./authenticated.ts"
+import type { Authenticated, Holder } from "./authenticated.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
 
 /**
  * Finds out who connects: an identity; `null` for nobody in particular; `undefined` to refuse.
  *
- * What it throws refuses as well. Clients hear 401 and nothing else.
+ * An identity with `expiresAt`, in epoch milliseconds, holds until then: connections and streams end
+ * with it. What is thrown refuses as well. Clients hear 401 and nothing else, or 429 and 503 for a
+ * `CallError` that says `RATE_LIMITED`, `UNAVAILABLE` or `OVERLOADED`.
  */
 export type Authenticate = (
   request: UpgradeRequestLike,
-) => Identity | null | undefined | Promise<Identity | null | undefined>
+) => Authenticated | null | undefined | Promise<Authenticated | null | undefined>
 
 /** What the gate goes by. */
 export interface GateOptions extends UpgradeRules {
@@ -23,7 +27,12 @@ export interface GateOptions extends UpgradeRules {
 }
 
 /** How `ws` is told of the decision. */
-type Decide = (isAllowed: boolean, status?: number) => void
+type Decide = (
+  isAllowed: boolean,
+  status?: number,
+  message?: string,
+  headers?: Readonly<Record<string, string>>,
+) => void
 
 /** Decides which upgrades become connections, and whose they are. */
 export class Gate {
@@ -34,7 +43,7 @@ export class Gate {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #connections: () => number
-  readonly #identities = new WeakMap<UpgradeRequestLike, Identity>()
+  readonly #holders = new WeakMap<UpgradeRequestLike, Holder>()
   #waiting = 0
 
   constructor(options: GateOptions, clock: Clock, logger: Logger, connections: () => number) {
@@ -45,8 +54,8 @@ export class Gate {
   }
 
   /** Who was found to be behind a request that was let in. */
-  identityOf(request: UpgradeRequestLike): Identity | undefined {
-    return this.#identities.get(request)
+  holderOf(request: UpgradeRequestLike): Holder | undefined {
+    return this.#holders.get(request)
   }
 
   /** `verifyClient` of `ws`, which asks in its own way whether it takes one argument or two. */
@@ -91,15 +100,15 @@ export class Gate {
       this.#turnAway(refused, decide)
       return
     }
-    const { identity } = found as { readonly identity: Identity | null }
-    if (identity !== null) this.#identities.set(request, identity)
+    const { holder } = found as { readonly holder: Holder | null }
+    if (holder !== null) this.#holders.set(request, holder)
     decide(true)
   }
 
   async #find(
     request: UpgradeRequestLike,
     authenticate: Authenticate,
-  ): Promise<UpgradeRefusal | { readonly identity: Identity | null }> {
+  ): Promise<UpgradeRefusal | { readonly holder: Holder | null }> {
     const { authenticateTimeout = 10_000 } = this.#options
     let timer: unknown
     const late = new Promise<never>((_, reject) => {
@@ -112,20 +121,38 @@ export class Gate {
     try {
       const identity = await Promise.race([authenticate(request), late])
       if (identity === undefined) return { status: 401, reason: "authenticate found nobody" }
-      if (identity === null || isIdentity(identity)) return { identity }
+      if (identity === null) return { holder: null }
+      if (isIdentity(identity)) {
+        const holder = takeApart(identity, this.#clock)
+        return typeof holder === "string" ? { status: 401, reason: holder } : { holder }
+      }
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
       return { status: 401, reason: "authenticate gave no identity" }
     } catch (error) {
-      return { status: 401, reason: error instanceof Error ? error.message : String(error) }
+      return refusalFor(error)
     } finally {
       this.#clock.clearTimeout(timer)
     }
   }
 
-  #turnAway({ status, reason }: UpgradeRefusal, decide: Decide): void {
+  #turnAway({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
     this.#logger.info("A WebSocket upgrade was refused", { status, reason })
-    decide(false, status)
+    if (retryAfterMs === undefined) decide(false, status)
+    else {
+      const seconds = String(Math.max(1, Math.ceil(retryAfterMs / 1000)))
+      decide(false, status, undefined, { "Retry-After": seconds })
+    }
   }
+}
+
+/** Refusals that are not about who connects. */
+const PASSING: readonly string[] = ["RATE_LIMITED", "UNAVAILABLE", "OVERLOADED"]
+
+function refusalFor(error: unknown): UpgradeRefusal {
+  const reason = error instanceof Error ? error.message : String(error)
+  if (!isCallError(error) || !PASSING.includes(error.code)) return { status: 401, reason }
+  const { httpStatus } = ERROR_CODES[error.code as "UNAVAILABLE"]
+  return { status: httpStatus, reason, retryAfterMs: error.retryAfterMs }
 }
 
 const CLOSING: UpgradeRefusal = { status: 503, reason: "the server is closing" }
@@ -136,7 +163,7 @@ export function chooseProtocol(offered: ReadonlySet<string>): string | false {
   return [...offered].find((name) => !name.startsWith(TOKEN_PREFIX)) ?? false
 }
 
-function isIdentity(value: Identity): boolean {
-  const { id, scopes } = value as Partial<Identity>
+function isIdentity(value: Authenticated): boolean {
+  const { id, scopes } = value as Partial<Authenticated>
   return typeof id === "string" && Array.isArray(scopes)
 }

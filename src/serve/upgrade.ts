@@ -20,6 +20,7 @@ export interface UpgradeRules {
 export interface UpgradeRefusal {
   readonly status: number
   readonly reason: string
+  readonly retryAfterMs?: number | undefined
 }
 
 const LOOPBACK_NAMES: readonly string[] = ["localhost", "127.0.0.1", "[::1]"]

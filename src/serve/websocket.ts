@@ -13,6 +13,7 @@ import type { SocketLimits } from "../transport/socket.ts"
 import { loadWs } from "../transport/ws.ts"
 import type { NodeWebSocketLike, WsServerLike } from "../transport/ws.ts"
 import type { Identity } from "../types.ts"
+import { expired, whenExpired } from "./expiry.ts"
 import { Gate, chooseProtocol } from "./gate.ts"
 import type { Authenticate } from "./gate.ts"
 import { isLoopback, pathOf } from "./upgrade.ts"
@@ -35,6 +36,12 @@ export interface WebSocketConnection {
   readonly request: UpgradeRequestLike
 }
 
+/** Pays for a call, or gives why it cannot be paid for. */
+export type Charge = (
+  identity: Identity | undefined,
+  request: UpgradeRequestLike,
+) => CallError | undefined
+
 /** Options of `serveWebSocket`. */
 export interface ServeWebSocketOptions extends ServeLimits, SocketLimitOptions, UpgradeRules {
   readonly registry: AnyRegistry
@@ -51,6 +58,11 @@ export interface ServeWebSocketOptions extends ServeLimits, SocketLimitOptions, 
   readonly authenticateTimeout?: number | undefined
   /** Decides per call who is calling; without it that is who `authenticate` found. */
   readonly resolveIdentity?: ResolveIdentity | undefined
+  /**
+   * Asked once for each call, before it is run. The error that it gives is what the client gets:
+   * `RATE_LIMITED`, where a caller has had its share.
+   */
+  readonly charge?: Charge | undefined
   /** Identities that clients claim for their calls count. Only for clients that are trusted so far. */
   readonly isTrusted?: boolean | undefined
   /** Connections at the same time; no limit. */
@@ -111,6 +123,9 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
   await served.listen(new WebSocketServer({ ...shared, port, host }), host)
   return served
 }
+
+// The code of an application that is nearest to 401.
+const EXPIRED = { code: 4401, reason: "The credential has expired." }
 
 class Served implements ServedWebSocket {
   readonly gate: Gate
@@ -197,10 +212,15 @@ class Served implements ServedWebSocket {
   }
 
   #connect(socket: NodeWebSocketLike, request: UpgradeRequestLike): void {
-    const { registry, resolveIdentity, isTrusted, onConnection } = this.#options
+    const { registry, isTrusted, onConnection } = this.#options
     const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
-    const identity = this.gate.identityOf(request)
+    const { identity, expiresAt } = this.gate.holderOf(request) ?? {}
     let calls: CallServer | undefined
+    const stop = whenExpired(expiresAt, this.#clock, () => {
+      transport.farewell = EXPIRED
+      // Nothing of it can fail.
+      void calls?.close(expired())
+    })
     const transport = new SocketTransport({
       connect: (opened) => {
         opened(socket)
@@ -213,13 +233,15 @@ class Served implements ServedWebSocket {
       identity,
       isTrusted,
       onState: (state, error) => {
-        if (state === "closed") this.#disconnect(calls, error)
+        if (state !== "closed") return
+        stop()
+        this.#disconnect(calls, error)
       },
     })
     calls = serveCalls({
       registry,
       transport: transport,
-      resolveIdentity,
+      resolveIdentity: this.#resolver(request),
       maxInFlight,
       maxQueued,
       maxStreams,
@@ -232,6 +254,24 @@ class Served implements ServedWebSocket {
       onConnection?.({ callMap: calls.callMap, identity, request })
     } catch (error) {
       this.#logger.error("onConnection threw", { error })
+    }
+  }
+
+  /** Who calls, and whether it may; nothing where the connection says it all. */
+  #resolver(request: UpgradeRequestLike): ResolveIdentity | undefined {
+    const { resolveIdentity, charge, isTrusted } = this.#options
+    if (charge === undefined) return resolveIdentity
+    const pay = (identity: Identity | undefined): Identity | undefined => {
+      const unpaid = charge(identity, request)
+      if (unpaid !== undefined) throw unpaid
+      return identity
+    }
+    return (event, peer) => {
+      if (resolveIdentity === undefined) {
+        return pay((isTrusted === true ? event.identity : undefined) ?? peer.identity)
+      }
+      const found = resolveIdentity(event, peer)
+      return found instanceof Promise ? found.then(pay) : pay(found)
     }
   }
 

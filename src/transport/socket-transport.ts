@@ -65,6 +65,8 @@ const REFUSALS: Readonly<Record<number, ErrorCode>> = {
 export class SocketTransport implements WebSocketTransport {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
+  /** What `close()` tells the peer instead of the usual code. */
+  farewell: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings
   #receiver: TransportReceiver | undefined
   #state: WebSocketState = "idle"
@@ -129,6 +131,7 @@ export class SocketTransport implements WebSocketTransport {
 
   async #close(): Promise<void> {
     const { clock, closeCode = 1000 } = this.#settings
+    const { code, reason } = this.farewell ?? { code: closeCode, reason: "" }
     const link = this.#link ?? this.#leaving
     this.#link = undefined
     this.#leaving = undefined
@@ -138,7 +141,7 @@ export class SocketTransport implements WebSocketTransport {
     this.#giveUp?.()
     this.#giveUp = undefined
     this.#dropHeld({ reason: this.#over })
-    await link?.close(closeCode)
+    await link?.close(code, reason)
   }
 
   #connect(): void {

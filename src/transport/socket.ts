@@ -82,13 +82,13 @@ export class SocketLink {
   }
 
   /** Sends what waits and closes; what the peer does not confirm in time is cut. */
-  close(code: number): Promise<void> {
+  close(code: number, reason = ""): Promise<void> {
     if (this.#closing !== undefined) return this.#closing
     if (this.#isOpen) this.#batch.flush()
     this.#closing = new Promise((resolve) => {
       this.#onGone = resolve
     })
-    if (this.#isOpen) this.#leave(code, "")
+    if (this.#isOpen) this.#leave(code, reason)
     else if (this.#graceTimer === undefined) this.#onGone?.()
     return this.#closing
   }

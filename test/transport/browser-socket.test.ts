@@ -184,7 +184,7 @@ describe("a transport over a socket of a browser", () => {
     const start = performance.now()
     await transport.close()
 
-    expect(performance.now() - start).toBeLessThan(3000)
+    expect(performance.now() - start).toBeLessThan(20_000)
   })
 
   test("the types of both platforms fit", () => {

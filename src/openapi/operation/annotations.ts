@@ -1,7 +1,10 @@
+import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import type { OperationAnnotations } from "../../types.ts"
 
 /** Methods that only read. */
 export const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "QUERY"])
+
+const KINDS = ["readOnly", "destructive", "idempotent", "openWorld"] as const
 
 const ANNOTATIONS = new Map<string, OperationAnnotations>()
 
@@ -20,4 +23,11 @@ export function annotationsOf(method: string): OperationAnnotations {
     if (ANNOTATIONS.size < 32) ANNOTATIONS.set(method, found)
   }
   return found
+}
+
+/** The annotations that a document of this library gives; `undefined` where there are none. */
+export function givenAnnotations(given: unknown): OperationAnnotations | undefined {
+  if (!isPlainRecord(given)) return undefined
+  const own = KINDS.filter((kind) => typeof getOwn(given, kind) === "boolean")
+  return Object.freeze(Object.fromEntries(own.map((kind) => [kind, given[kind]])))
 }

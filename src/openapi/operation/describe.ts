@@ -30,3 +30,10 @@ export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
 export function safeCopy(value: unknown): unknown {
   return isBottomless(value) ? undefined : frozenCopy(value)
 }
+
+/** A version, where it is one that operations can have. */
+export function versionText(version: unknown): string | undefined {
+  const text = typeof version === "string" || typeof version === "number" ? `${version}`.trim() : ""
+  const fits = /^v?\d+(?:\.\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$/.test(text) && text.length <= 128
+  return fits ? text : undefined
+}

@@ -1,3 +1,4 @@
+// One idea: the schemas of an operation, put together from those of its document.
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../schema/adopted.ts"
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
@@ -14,6 +15,7 @@ import { described, withParameter } from "./describe.ts"
 import type { Media } from "./media.ts"
 import { isStream } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
+import type { DeclaredProblem, Problems } from "./problems.ts"
 import type { Response } from "./responses.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -124,33 +126,55 @@ export class SchemaBuilder {
   }
 
   /** The errors that the document declares: what `details` of such an error is. */
-  errors(failure: readonly Response[], notes?: Note[]): ErrorDefinition[] {
-    return failure.map((response) => {
-      const parts = new Parts()
-      const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
-      const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
-      const schema = this.#seal(
-        {
-          type: "object",
-          properties: Object.freeze({
-            statusCode: Object.freeze(
-              status === undefined ? { type: "integer" } : { const: status },
-            ),
-            headers: Object.freeze({ type: "object" }),
-            body,
-          }),
-          required: Object.freeze(["statusCode"]),
-        },
-        parts,
-        "output",
-        notes,
+  errors(failure: readonly Response[], problems: Problems, notes?: Note[]): ErrorDefinition[] {
+    const found = Array.from(problems.declared.values(), (one) => this.#problem(one, notes))
+    const codes = new Set(problems.declared.keys())
+    for (const response of failure) {
+      const code = `HTTP_${response.code.toUpperCase()}`
+      if (problems.exhausted.has(response) || codes.has(code)) continue
+      codes.add(code)
+      found.push(this.#failure(code, response, notes))
+    }
+    return found
+  }
+
+  /** A response as an error: its status, headers and body. */
+  #failure(code: string, response: Response, notes: Note[] | undefined): ErrorDefinition {
+    const parts = new Parts()
+    const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
+    const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
+    const schema = {
+      type: "object",
+      properties: Object.freeze({
+        statusCode: Object.freeze(status === undefined ? { type: "integer" } : { const: status }),
+        headers: Object.freeze({ type: "object" }),
+        body,
+      }),
+      required: Object.freeze(["statusCode"]),
+    }
+    return Object.freeze({
+      code,
+      description: response.description,
+      schema: this.#seal(schema, parts, "output", notes),
+      ...(status !== undefined && { httpStatus: status }),
+    })
+  }
+
+  /** A problem as an error, under its own code. */
+  #problem(problem: DeclaredProblem, notes: Note[] | undefined): ErrorDefinition {
+    const { code, description, status, schemas } = problem
+    const parts = new Parts()
+    const all = (places: readonly Place[]): SchemaNode =>
+      merged(
+        "allOf",
+        places.map((place) => parts.take(this.#convert(place, "output"))),
       )
-      return Object.freeze({
-        code: `HTTP_${response.code.toUpperCase()}`,
-        description: response.description,
-        schema,
-        ...(status !== undefined && { httpStatus: status }),
-      })
+    const schema = this.#seal(merged("anyOf", schemas.map(all)), parts, "output", notes)
+    return Object.freeze({
+      code,
+      description,
+      schema,
+      ...(status !== undefined && { httpStatus: status }),
     })
   }
 
@@ -276,6 +300,12 @@ function onlyReference(node: SchemaNode): string | undefined {
   if (typeof ref !== "string") return undefined
   for (const key in node) if (key !== "$ref") return undefined
   return ref
+}
+
+/** Several schemas as one; anything at all where there are none. */
+function merged(keyword: "allOf" | "anyOf", schemas: readonly SchemaNode[]): SchemaNode {
+  const [only = ANYTHING] = schemas
+  return schemas.length < 2 ? only : Object.freeze({ [keyword]: Object.freeze(schemas) })
 }
 
 /** What the parts of a schema need together. */

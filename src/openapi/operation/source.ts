@@ -1,7 +1,6 @@
 // One idea: one operation of a document, from what a list shows to what a request needs.
 import type { TSchema } from "typebox"
 import type { LazyParts } from "../../internal/lazy-operation.ts"
-import { isPlainRecord } from "../../schema/json.ts"
 import type {
   ErrorDefinition,
   OperationAnnotations,
@@ -11,18 +10,22 @@ import type {
 } from "../../types.ts"
 import type { Caller } from "../call.ts"
 import type { OpenAPIDocument } from "../document.ts"
+import { ANNOTATIONS, UNTAGGED } from "../mark.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
 import type { Note } from "../schema/convert.ts"
-import { annotationsOf, READS } from "./annotations.ts"
+import { annotationsOf, givenAnnotations, READS } from "./annotations.ts"
 import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
 import { flatten } from "./flatten.ts"
 import type { Flattened } from "./flatten.ts"
 import type { RawOperation } from "./list.ts"
 import { paginationOf } from "./pagination.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
+import { readProblems } from "./problems.ts"
+import type { Problems } from "./problems.ts"
 import { acceptOf, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
-import { safeCopy } from "./describe.ts"
+import { versionText } from "./describe.ts"
+import { examplesOf } from "./examples.ts"
 import type { SchemaBuilder } from "./schemas.ts"
 import { fixedInputs, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
@@ -48,6 +51,7 @@ export interface ImportContext {
 /** What was made of an operation because somebody called it, or asked for all of it. */
 interface Made {
   errors?: readonly ErrorDefinition[]
+  problems?: Problems
   plan?: RequestPlan
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
@@ -98,7 +102,7 @@ export class OperationSource implements LazyParts {
   }
 
   get version(): string {
-    return this.context.version
+    return versionText(this.operation.raw["x-operation-version"]) ?? this.context.version
   }
 
   get title(): string | undefined {
@@ -107,12 +111,12 @@ export class OperationSource implements LazyParts {
 
   get description(): string {
     const { raw, method, path } = this.operation
-    return textOf(raw["description"]) ?? this.title ?? `${method} ${path}`
+    return textOf(raw["description"]) ?? (this.#isOurs ? "" : (this.title ?? `${method} ${path}`))
   }
 
   get tags(): readonly string[] | undefined {
-    const { tags } = this.operation.raw
-    if (!Array.isArray(tags)) return undefined
+    const { tags, [UNTAGGED]: isUntagged } = this.operation.raw
+    if (!Array.isArray(tags) || isUntagged === true) return undefined
     return tags.every(isText) ? tags : tags.filter(isText)
   }
 
@@ -121,7 +125,9 @@ export class OperationSource implements LazyParts {
   }
 
   get annotations(): OperationAnnotations {
-    return annotationsOf(this.operation.method)
+    const { raw, method } = this.operation
+    const given = givenAnnotations(raw[ANNOTATIONS])
+    return given ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
   }
 
   get accessControl(): LazyParts["accessControl"] {
@@ -173,18 +179,20 @@ export class OperationSource implements LazyParts {
     return (this.#keep.errors ??= this.#makeErrors(undefined, []))
   }
 
+  /** What the failures of this operation say about problems. */
+  get problems(): Problems {
+    if (this.#original !== undefined) return this.#original.problems
+    const { document } = this.context
+    return (this.#keep.problems ??= readProblems(
+      document,
+      readResponses(document, this.operation, "failure", []),
+    ))
+  }
+
   get examples(): readonly unknown[] | undefined {
-    const media = this.#read([]).body?.media[0]?.place.value
-    if (!isPlainRecord(media)) return undefined
-    const { example, examples } = media
-    const values = example === undefined ? [] : [example]
-    if (isPlainRecord(examples)) {
-      for (const one of Object.values(examples)) {
-        if (isPlainRecord(one) && one["value"] !== undefined) values.push(one["value"])
-      }
-    }
-    const copied = safeCopy(values.map((body) => ({ body })))
-    return Array.isArray(copied) && copied.length > 0 ? (copied as unknown[]) : undefined
+    const { parameters, body, flat } = this.#read([])
+    // Examples of different parameters belong together only where it is known who wrote them.
+    return examplesOf(this.#isOurs ? parameters.list : [], body, flat)
   }
 
   get _meta(): Readonly<Record<string, unknown>> {
@@ -232,6 +240,11 @@ export class OperationSource implements LazyParts {
     this.#makeOutput(notes, notes)
     this.#makeErrors(notes, notes)
     return unique(notes)
+  }
+
+  /** A document of this library describes it. */
+  get #isOurs(): boolean {
+    return typeof this.operation.raw["x-operation-id"] === "string"
   }
 
   get #keep(): Made {
@@ -289,7 +302,7 @@ export class OperationSource implements LazyParts {
   #makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
     const { document, schemas } = this.context
     const failure = readResponses(document, this.operation, "failure", reading)
-    return Object.freeze(schemas.errors(failure, notes))
+    return Object.freeze(schemas.errors(failure, readProblems(document, failure), notes))
   }
 
   #meta(): Readonly<Record<string, unknown>> {

@@ -3,10 +3,18 @@ import type { Identity } from "../../types.ts"
 import type { Limits, Usage } from "./limits.ts"
 import type { HTTPAnswer } from "./model.ts"
 
+/** Who calls, and for how long that holds. */
+export interface Caller {
+  readonly identity: Identity | undefined
+  readonly expiresAt?: number | undefined
+}
+
 /** A request that is let in. */
 export interface Admitted {
   readonly kind: "admitted"
   readonly identity: Identity | undefined
+  /** Epoch milliseconds from which on the identity holds no more. */
+  readonly expiresAt: number | undefined
   /** Belong on the answer, whatever it is. */
   readonly headers: Readonly<Record<string, string>>
   /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
@@ -37,18 +45,20 @@ export type Admission = Admitted | Refused | Answered
 export class Entrance implements Admitted {
   readonly kind = "admitted"
   readonly identity: Identity | undefined
+  readonly expiresAt: number | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly #limits: Limits
   readonly #usage: Usage
   #holds: "call" | "stream" | "nothing" = "call"
 
   constructor(
-    identity: Identity | undefined,
+    { identity, expiresAt }: Caller,
     headers: Readonly<Record<string, string>>,
     limits: Limits,
     usage: Usage,
   ) {
     this.identity = identity
+    this.expiresAt = expiresAt
     this.headers = headers
     this.#limits = limits
     this.#usage = usage

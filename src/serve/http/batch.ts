@@ -82,7 +82,7 @@ async function resultOf(
     return `{${shown}"ok":true,"envelope":${envelopeText(envelope)}}`
   } catch (error) {
     const spec = typeof id === "string" ? context.find(id) : undefined
-    return `{${shown}"ok":false,"problem":${JSON.stringify(toProblem(error, spec))}}`
+    return `{${shown}"ok":false,"problem":${JSON.stringify(toProblem(error, spec, incoming.requestId))}}`
   }
 }
 
@@ -93,8 +93,9 @@ class BatchIncoming implements HTTPIncoming {
   readonly query: string
   readonly like: HTTPIncoming["like"]
   readonly identity: HTTPIncoming["identity"]
+  /** Each call has an id of its own. */
+  readonly requestId: string
   readonly #whole: HTTPIncoming
-  readonly #index: number
   readonly #elapsed: () => number
 
   constructor(whole: HTTPIncoming, index: number, elapsed: () => number) {
@@ -103,16 +104,15 @@ class BatchIncoming implements HTTPIncoming {
     this.query = whole.query
     this.like = whole.like
     this.identity = whole.identity
+    this.requestId = `${whole.requestId}.${index}`
     this.#whole = whole
-    this.#index = index
     this.#elapsed = elapsed
   }
 
-  /** Each call has an id of its own; the time is that of the whole batch. */
+  /** The time is that of the whole batch. */
   header(name: string): string | undefined {
     const value = this.#whole.header(name)
     if (value === undefined) return undefined
-    if (name === "request-id") return `${value}.${this.#index}`
     if (name !== "x-timeout-ms" || !/^\d{1,15}$/.test(value)) return value
     return String(Math.max(1, Math.floor(Number(value) - this.#elapsed())))
   }

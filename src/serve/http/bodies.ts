@@ -6,8 +6,31 @@ import type { HTTPContext } from "./spine.ts"
 
 /** An envelope as JSON. */
 export function envelopeText(envelope: ResponseEnvelope): string {
-  return JSON.stringify(encodeEnvelope(envelope))
+  const meta = localMetaText(envelope)
+  if (meta === undefined) return JSON.stringify(encodeEnvelope(envelope))
+  const { value, binary } = encodeValue(envelope.data)
+  const data = JSON.stringify(value) as string | undefined
+  // A value that has no JSON, such as nothing at all, is left out.
+  if (data === undefined) return `{"meta":${meta}}`
+  if (binary === undefined) return `{"data":${data},"meta":${meta}}`
+  return `{"data":${data},"meta":${meta},"binary":${JSON.stringify(binary)}}`
 }
+
+/** What is known of a local result, written out: the platform takes longer over it than over most data. */
+function localMetaText({ meta }: ResponseEnvelope): string | undefined {
+  if (meta.source !== "local" || Object.keys(meta).length !== 3) return undefined
+  const { operationId, timestamp } = meta
+  if (typeof operationId !== "string" || !Number.isFinite(timestamp)) return undefined
+  if (operationId !== lastId) {
+    lastId = operationId
+    lastStart = `{"source":"local","operationId":${JSON.stringify(operationId)},"timestamp":`
+  }
+  return `${lastStart}${timestamp}}`
+}
+
+// Items of a stream, and often calls, come from the same operation as the one before.
+let lastId: string | undefined
+let lastStart = ""
 
 /** The data of an envelope as JSON; `undefined` when there is none. Throws when a tool reports a failure. */
 function dataText(envelope: ResponseEnvelope): string | undefined {

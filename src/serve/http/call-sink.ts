@@ -5,6 +5,7 @@ import { mapError } from "../../map-error.ts"
 import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
 import type { ResponseEnvelope } from "../../response-envelope.ts"
 import type { CallOptions, Identity } from "../../types.ts"
+import type { HTTPIncoming } from "./model.ts"
 
 /** What the headers of a request say about the call that it asks for. */
 export interface RequestTerms {
@@ -13,28 +14,44 @@ export interface RequestTerms {
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
 
-/** A call for an HTTP request: its options, what ends it, and who waits for it, in one object. */
+/**
+ * A call for an HTTP request: its options, what ends it, and who waits for it, in one object.
+ *
+ * It is among `running` for as long as it runs, and ends when its client leaves.
+ */
 export class HTTPCall extends CallSink implements CallOptions {
   readonly identity: Identity | undefined
   readonly requestId: string | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly #operationId: string
+  readonly #running: Set<HTTPCall>
+  #stopListening: (() => void) | undefined
   #resolve: ((envelope: ResponseEnvelope) => void) | undefined
   #reject: ((error: CallError) => void) | undefined
 
-  constructor(operationId: string, identity: Identity | undefined, terms: RequestTerms) {
+  constructor(
+    operationId: string,
+    identity: Identity | undefined,
+    terms: RequestTerms,
+    running: Set<HTTPCall>,
+  ) {
     super()
     this.#operationId = operationId
+    this.#running = running
     this.identity = identity
     this.requestId = terms.requestId
     this.timeout = terms.timeout
     this.metadata = terms.metadata
   }
 
-  run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
+  run(registry: AnyRegistry, input: unknown, incoming: HTTPIncoming): Promise<ResponseEnvelope> {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
-    if (own.executeInto === undefined) return registry.execute(this.#operationId, input, this)
+    this.#running.add(this)
+    this.#stopListening = incoming.onGone(() => this.cancel("The client left."))
+    if (own.executeInto === undefined) {
+      return registry.execute(this.#operationId, input, this).finally(() => this.#over())
+    }
     const outcome = new Promise<ResponseEnvelope>((resolve, reject) => {
       this.#resolve = resolve
       this.#reject = reject
@@ -44,14 +61,21 @@ export class HTTPCall extends CallSink implements CallOptions {
   }
 
   succeed(envelope: ResponseEnvelope): void {
+    this.#over()
     this.#resolve?.(envelope)
   }
 
   fail(thrown: unknown): void {
+    this.#over()
     const { requestId } = this
     const operationId = this.#operationId
     this.#reject?.(
       isCallError(thrown) ? thrown : mapError(thrown, undefined, { operationId, requestId }),
     )
+  }
+
+  #over(): void {
+    this.#stopListening?.()
+    this.#running.delete(this)
   }
 }

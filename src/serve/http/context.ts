@@ -7,8 +7,10 @@ import type { Clock } from "../../platform.ts"
 import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
 import type { ResponseEnvelope } from "../../response-envelope.ts"
 import type { OperationSpec } from "../../types.ts"
+import { expired, whenExpired } from "../expiry.ts"
 import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
 import { HTTPCall } from "./call-sink.ts"
+import { inputOrEmpty } from "./empty-input.ts"
 import { Heartbeats } from "./heartbeats.ts"
 import { parseBounded } from "./json.ts"
 import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
@@ -66,21 +68,20 @@ export class Serving implements HTTPContext {
     )
   }
 
-  async execute(
+  execute(
     id: string,
     input: unknown,
     incoming: HTTPIncoming,
     caller: HTTPCaller,
   ): Promise<ResponseEnvelope> {
-    if (this.find(id) === undefined) throw this.missing(id, caller)
-    const call = new HTTPCall(id, caller.identity, termsOf(incoming, this.options.timeout))
-    this.#calls.add(call)
-    const stop = incoming.onGone(() => call.cancel("The client left."))
     try {
-      return await call.run(this.registry, input)
-    } finally {
-      stop()
-      this.#calls.delete(call)
+      const spec = this.find(id)
+      if (spec === undefined) throw this.missing(id, caller)
+      const terms = termsOf(incoming, this.options.timeout)
+      const call = new HTTPCall(id, caller.identity, terms, this.#calls)
+      return call.run(this.registry, inputOrEmpty(input, spec), incoming)
+    } catch (error) {
+      return Promise.reject(error as CallError)
     }
   }
 
@@ -96,7 +97,8 @@ export class Serving implements HTTPContext {
     const terms = streamTermsOf(incoming)
     const full = caller.openStream()
     if (full !== undefined) throw full
-    const items = this.registry.subscribe(id, input, { ...terms, identity: caller.identity })
+    const options = { ...terms, identity: caller.identity }
+    const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
     const first = items.next()
     try {
       // What is wrong from the start is known by then, and still has a status.
@@ -112,29 +114,22 @@ export class Serving implements HTTPContext {
       items,
       first,
       render,
-      renderError: (error) => JSON.stringify(toProblem(error, spec)),
+      renderError: (error) => JSON.stringify(toProblem(error, spec, incoming.requestId)),
       lastId: lastNumberOf(incoming),
       maxBufferBytes: this.options.sse.maxBufferBytes,
       heartbeats: this.#heartbeats,
-      over: () => this.#streams.delete(events),
+      over: () => {
+        stop()
+        this.#streams.delete(events)
+      },
     })
+    const stop = whenExpired(caller.expiresAt, this.clock, () => events.end(expired()))
     this.#streams.add(events)
     return streamAnswer(events)
   }
 
-  async readJSON(incoming: HTTPIncoming): Promise<unknown> {
-    const { maxBodyBytes, maxDepth } = this.options
-    const text = await incoming.readBody(maxBodyBytes)
-    if (text === undefined) {
-      throw new HTTPRefusal(
-        413,
-        "PAYLOAD_TOO_LARGE",
-        `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
-        // What is left of it is not worth waiting for.
-        { headers: { connection: "close" } },
-      )
-    }
-    return parseBounded(text, maxDepth)
+  readJSON(incoming: HTTPIncoming): Promise<unknown> {
+    return incoming.readBody(this.options.maxBodyBytes).then(this.#parseBody)
   }
 
   parseJSON(text: string): unknown {
@@ -149,8 +144,8 @@ export class Serving implements HTTPContext {
     return emptyAnswer()
   }
 
-  problem(error: unknown, spec?: OperationSpec): HTTPAnswer {
-    return problemAnswer(error, spec)
+  problem(error: unknown, { requestId }: HTTPIncoming, spec?: OperationSpec): HTTPAnswer {
+    return problemAnswer(error, spec, requestId)
   }
 
   /** Ends streams, whose clients may open them again elsewhere. */
@@ -161,6 +156,19 @@ export class Serving implements HTTPContext {
   /** Ends calls that still run. */
   endCalls(): void {
     for (const call of this.#calls) call.cancel("The server is closing.")
+  }
+
+  // Made once: it reads every body.
+  readonly #parseBody = (text: string | undefined): unknown => {
+    const { maxBodyBytes, maxDepth } = this.options
+    if (text !== undefined) return parseBounded(text, maxDepth)
+    throw new HTTPRefusal(
+      413,
+      "PAYLOAD_TOO_LARGE",
+      `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
+      // What is left of it is not worth waiting for.
+      { headers: { connection: "close" } },
+    )
   }
 
   #isExposed(spec: OperationSpec): boolean {

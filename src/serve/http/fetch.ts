@@ -1,9 +1,10 @@
-import type { Identity } from "../../types.ts"
+import type { Authenticated } from "../authenticated.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "./model.ts"
 import { HTTPRefusal } from "./spine.ts"
+import { requestIdFor } from "./terms.ts"
 
 /** A web request as it is looked at here. */
 export class WebIncoming implements HTTPIncoming {
@@ -11,17 +12,19 @@ export class WebIncoming implements HTTPIncoming {
   readonly path: string
   readonly query: string
   readonly like: UpgradeRequestLike
-  readonly identity: Identity | null | undefined
+  readonly identity: Authenticated | null | undefined
+  readonly requestId: string
   readonly leaving: Leaving = new Leaving()
   readonly #request: Request
 
-  constructor(request: Request, identity: Identity | null | undefined) {
+  constructor(request: Request, identity: Authenticated | null | undefined) {
     const { pathname, search, host } = new URL(request.url)
     this.#request = request
     this.method = request.method.toUpperCase()
     this.path = pathname
     this.query = search.slice(1)
     this.identity = identity
+    this.requestId = requestIdFor(this.header("request-id"))
     this.like = {
       url: `${pathname}${search}`,
       // Platforms that make the address out of the header leave it out of the headers.
@@ -78,7 +81,8 @@ const STRICT = new TextDecoder("utf-8", { fatal: true })
 
 /** An answer as a web response. */
 export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response {
-  const { status, headers, body } = answer
+  const { status, body } = answer
+  const headers = { ...answer.headers, "request-id": incoming.requestId }
   const isHead = incoming.method === "HEAD"
   if (!isStream(body)) {
     const content = isHead || body === undefined ? null : (body as BodyInit)

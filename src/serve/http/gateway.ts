@@ -1,3 +1,4 @@
+import { denial, requirementOf } from "../../access.ts"
 import type { OperationSpec } from "../../types.ts"
 import { batchRoute } from "./batch.ts"
 import { dataAnswer, envelopeText } from "./bodies.ts"
@@ -38,7 +39,11 @@ function describeOrStream(
   const { incoming, caller, params } = request
   const [id = ""] = params
   const spec = context.find(id)
-  if (spec === undefined || !context.maySee(spec, caller)) throw context.missing(id, caller)
+  if (spec === undefined) throw context.missing(id, caller)
+  // In the words of the call that is not permitted either.
+  if (!context.maySee(spec, caller)) {
+    throw denial(requirementOf(spec.accessControl), caller.identity, id)
+  }
   const accept = incoming.header("accept")
   if (spec.type !== "subscription") {
     if (wantsOnlyEvents(accept)) throw noStream(id, spec)
@@ -70,7 +75,7 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
     if (isPreferred) return dataAnswer(context, envelope, PREFERENCE)
     return isBare ? dataAnswer(context, envelope) : context.json(envelopeText(envelope))
   } catch (error) {
-    return context.problem(error, spec)
+    return context.problem(error, incoming, spec)
   }
 }
 
@@ -83,7 +88,7 @@ async function stream(
   try {
     return await context.stream(id, input, incoming, caller, envelopeText)
   } catch (error) {
-    return context.problem(error, spec)
+    return context.problem(error, incoming, spec)
   }
 }
 

@@ -3,19 +3,21 @@ import type { CallError } from "../../errors.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
+import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
-import type { UpgradeRules } from "../upgrade.ts"
+import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import type { Charge } from "../websocket.ts"
 import { Entrance } from "./admission.ts"
-import type { Admission, Refused } from "./admission.ts"
-import { askWho } from "./auth/ask.ts"
+import type { Admission, Caller, Refused } from "./admission.ts"
+import { askWho, judge } from "./auth/ask.ts"
 import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { callerAddress, plain } from "./caller-address.ts"
 import type { CorsOptions } from "./cors.ts"
 import { Limits } from "./limits.ts"
-import type { LimitOptions } from "./limits.ts"
+import type { LimitOptions, Usage } from "./limits.ts"
 import { checkMedia } from "./media.ts"
 import type { HTTPIncoming } from "./model.ts"
 import { Sources } from "./sources.ts"
@@ -39,6 +41,10 @@ export interface Guard {
   /** Callers are asked who they are. */
   readonly isAuthenticated: boolean
   readonly authenticate: Authenticate | undefined
+  /** The same for those who want to stay connected: as with requests, those who fail pay for it. */
+  readonly authenticateUpgrade: Authenticate | undefined
+  /** Pays for calls over connections, out of what requests are paid with; nothing without a limit. */
+  readonly charge: Charge | undefined
   /** Where requests may come from, pages of `cors` included. */
   readonly rules: UpgradeRules
   /** In the same turn unless somebody has to be asked. Never throws or rejects. */
@@ -59,8 +65,12 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
+const NOBODY: Caller = { identity: undefined }
+
 class RequestGuard implements Guard {
   readonly authenticate: Authenticate | undefined
+  readonly authenticateUpgrade: Authenticate | undefined
+  readonly charge: Charge | undefined
   readonly #timeout: number
   readonly #sources: Sources
   readonly #limits: Limits
@@ -76,6 +86,10 @@ class RequestGuard implements Guard {
     this.#proxies = new Set((options.trustedProxies ?? []).map(plain))
     this.#clock = clock
     this.#logger = logger
+    if (this.authenticate !== undefined) this.authenticateUpgrade = this.#upgrade
+    if (options.rateLimit !== undefined) {
+      this.charge = (identity, like) => this.#limits.charge(this.#usageOf(identity, like), 1)
+    }
     if (options.cors?.origins.includes("*") === true && !this.isAuthenticated) {
       logger.warn('cors allows "*" and nobody is asked who calls: every web page can call')
     }
@@ -103,9 +117,9 @@ class RequestGuard implements Guard {
       return this.#refuse(415, refusal("VALIDATION_ERROR", fault), headers, fault)
     }
     if (incoming.identity !== undefined) {
-      return this.#enter(incoming, incoming.identity ?? undefined, headers)
+      return this.#decide(incoming, judge(incoming.identity, this.#clock), headers)
     }
-    if (this.authenticate === undefined) return this.#enter(incoming, undefined, headers)
+    if (this.authenticate === undefined) return this.#enter(incoming, NOBODY, headers)
     const verdict = askWho(this.authenticate, incoming.like, this.#timeout, this.#clock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled, headers))
@@ -117,7 +131,7 @@ class RequestGuard implements Guard {
     verdict: Verdict,
     headers: Readonly<Record<string, string>>,
   ): Admission {
-    if (verdict.isKnown) return this.#enter(incoming, verdict.identity, headers)
+    if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
       const cause = outage.cause instanceof Error ? outage.cause.message : undefined
@@ -128,7 +142,7 @@ class RequestGuard implements Guard {
       return this.#refuse(503, error, headers, reason)
     }
     // Only those who fail pay here: others may share their address.
-    const unpaid = this.#limits.charge(this.#limits.usageOf(this.#addressKey(incoming)), 1)
+    const unpaid = this.#limits.charge(this.#usageOf(undefined, incoming.like), 1)
     if (unpaid !== undefined) return this.#refuse(429, unpaid, headers, reason)
     const { isPresent } = readCredential(incoming.like)
     const error = refusal(
@@ -141,20 +155,41 @@ class RequestGuard implements Guard {
     return this.#refuse(401, error, { ...headers, "www-authenticate": challenge }, reason)
   }
 
-  #enter(
-    incoming: HTTPIncoming,
-    identity: Identity | undefined,
-    headers: Readonly<Record<string, string>>,
-  ): Admission {
-    const key = identity === undefined ? this.#addressKey(incoming) : `id ${identity.id}`
-    const usage = this.#limits.usageOf(key)
-    const error = this.#limits.enter(usage)
-    if (error !== undefined) return this.#refuse(429, error, headers, error.message)
-    return new Entrance(identity, headers, this.#limits, usage)
+  /** Throws instead of a refusal; the message is for the log. */
+  readonly #upgrade: Authenticate = (like) => {
+    const verdict = askWho(this.authenticate as Authenticate, like, this.#timeout, this.#clock)
+    return verdict instanceof Promise
+      ? verdict.then((settled) => this.#letUp(like, settled))
+      : this.#letUp(like, verdict)
   }
 
-  #addressKey(incoming: HTTPIncoming): string {
-    return `at ${callerAddress(incoming.like, this.#proxies)}`
+  #letUp(like: UpgradeRequestLike, verdict: Verdict): Authenticated | null {
+    if (verdict.isKnown) {
+      const { identity, expiresAt } = verdict
+      return identity === undefined ? null : { ...identity, expiresAt }
+    }
+    const { reason, outage } = verdict
+    if (outage !== undefined) throw refusal("UNAVAILABLE", reason, outage)
+    throw (
+      this.#limits.charge(this.#usageOf(undefined, like), 1) ?? refusal("UNAUTHENTICATED", reason)
+    )
+  }
+
+  #enter(
+    incoming: HTTPIncoming,
+    caller: Caller,
+    headers: Readonly<Record<string, string>>,
+  ): Admission {
+    const usage = this.#usageOf(caller.identity, incoming.like)
+    const error = this.#limits.enter(usage)
+    if (error !== undefined) return this.#refuse(429, error, headers, error.message)
+    return new Entrance(caller, headers, this.#limits, usage)
+  }
+
+  #usageOf(identity: Identity | undefined, like: UpgradeRequestLike): Usage {
+    return this.#limits.usageOf(
+      identity === undefined ? `at ${callerAddress(like, this.#proxies)}` : `id ${identity.id}`,
+    )
   }
 
   #refuse(

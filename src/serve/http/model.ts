@@ -1,6 +1,6 @@
 // The seam between servers, which know sockets, and an API, which knows a registry.
 
-import type { Identity } from "../../types.ts"
+import type { Authenticated } from "../authenticated.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 
 /** A request, of whatever server it came to. */
@@ -15,8 +15,10 @@ export interface HTTPIncoming {
   header(name: string): string | undefined
   /** For those who decide who calls, and from where. */
   readonly like: UpgradeRequestLike
+  /** By which it is known in logs: as its client says, or a new one. Answers carry it. */
+  readonly requestId: string
   /** Who calls, where whoever embeds the API knows; then nobody is asked. */
-  readonly identity: Identity | null | undefined
+  readonly identity: Authenticated | null | undefined
   /** The whole body as text; `undefined` when it is longer than allowed. */
   readBody(maxBytes: number): Promise<string | undefined>
   /** Tells once when the client leaves before it has its answer. Gives what ends that. */

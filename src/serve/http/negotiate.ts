@@ -3,6 +3,8 @@ const JSON_TYPES: readonly string[] = ["application/json", "application/*"]
 
 /** Whether a client says that it takes server-sent events. */
 export function acceptsEvents(accept: string | undefined): boolean {
+  // What most clients say, and needs no reading.
+  if (accept === undefined || accept === "*/*" || accept === "application/json") return false
   return qualityOf(accept, [EVENTS]) > 0
 }
 

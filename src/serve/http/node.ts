@@ -5,6 +5,7 @@ import { NOWHERE, isStream } from "./answer.ts"
 import { decodeBody } from "./fetch.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPStream } from "./model.ts"
+import { requestIdFor } from "./terms.ts"
 import { byteLength } from "./text-size.ts"
 
 type Listener = (chunk: Uint8Array) => void
@@ -40,12 +41,22 @@ export function answerNode(
     const answer = handle(incoming)
     if (!(answer instanceof Promise)) send(answer, incoming, response)
     else {
-      answer
-        .then((settled) => send(settled, incoming, response))
-        .catch((error: unknown) => response.destroy(error as Error))
+      answer.then(
+        (settled) => trySend(settled, incoming, response),
+        (error: unknown) => response.destroy(error as Error),
+      )
     }
   } catch (error) {
-    // Only what is mounted by others throws, or answers with what is no header.
+    response.destroy(error as Error)
+  }
+}
+
+// Only what is mounted by others throws, or answers with what is no header.
+
+function trySend(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
+  try {
+    send(answer, incoming, response)
+  } catch (error) {
     response.destroy(error as Error)
   }
 }
@@ -58,6 +69,7 @@ class NodeIncoming implements HTTPIncoming {
   readonly identity: Identity | null | undefined = undefined
   readonly #response: HTTPResponseLike
   #leaving: Leaving | undefined
+  #requestId: string | undefined
 
   constructor(request: HTTPRequestLike, response: HTTPResponseLike) {
     const { method = "GET", url = "/" } = request
@@ -72,6 +84,10 @@ class NodeIncoming implements HTTPIncoming {
   header(name: string): string | undefined {
     const value = this.like.headers[name]
     return typeof value === "string" ? value : value?.join(", ")
+  }
+
+  get requestId(): string {
+    return (this.#requestId ??= requestIdFor(this.header("request-id")))
   }
 
   /** Made when somebody asks: most answers are given before anyone could leave. */
@@ -151,8 +167,7 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
     void body.run(NOWHERE)
   }
   if (response.destroyed) return
-  const lines: string[] = []
-  for (const name in headers) lines.push(name, headers[name] as string)
+  const lines = [...linesOf(headers), "request-id", incoming.requestId]
   if (isStream(body)) {
     response.writeHead(status, lines)
     if (isHead) response.end()
@@ -164,6 +179,18 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
   if (isHead || body === undefined) response.end()
   else response.end(body)
 }
+
+/** Headers as Node takes them, which most answers have from one before. */
+function linesOf(headers: Readonly<Record<string, string>>): string[] {
+  const known = knownLines.get(headers)
+  if (known !== undefined) return known
+  const lines: string[] = []
+  for (const name in headers) lines.push(name, headers[name] as string)
+  knownLines.set(headers, lines)
+  return lines
+}
+
+const knownLines = new WeakMap<Readonly<Record<string, string>>, string[]>()
 
 function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike): void {
   response.flushHeaders()

@@ -7,7 +7,7 @@ import type { AuthOptions } from "./auth/options.ts"
 import type { CorsOptions } from "./cors.ts"
 import type { RateLimitOptions } from "./limits.ts"
 import type { HTTPMount } from "./mounts.ts"
-import type { RestOptions, SettledHTTPOptions } from "./spine.ts"
+import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./spine.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions {
@@ -51,6 +51,8 @@ export interface HTTPServerOptions {
   readonly drainMs?: number | undefined
   /** Others that answer under a path, such as an MCP server. They see to their own security. */
   readonly mounts?: Readonly<Record<string, HTTPMount>> | undefined
+  /** @internal Further paths of the API itself: whoever calls them went through the same guard. */
+  readonly routes?: ((context: HTTPContext) => Routes) | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }

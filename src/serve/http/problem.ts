@@ -24,8 +24,12 @@ export const PROBLEM_TYPE = "application/problem+json"
 /** The status of a declared error that names none: the request was fine, the answer is no. */
 const DECLARED_STATUS = 422
 
-/** What a client is told about whatever was thrown: no stack, no cause, no secrets. Never throws. */
-export function toProblem(thrown: unknown, spec?: OperationSpec): HTTPProblem {
+/**
+ * What a client is told about whatever was thrown: no stack, no cause, no secrets. Never throws.
+ *
+ * `requestId` is the request's own: that of an error may be the id of a call within a call.
+ */
+export function toProblem(thrown: unknown, spec?: OperationSpec, requestId?: string): HTTPProblem {
   const error = isCallError(thrown) ? thrown : mapError(thrown)
   const { message, ...rest } = jsonOf(error)
   return {
@@ -35,12 +39,17 @@ export function toProblem(thrown: unknown, spec?: OperationSpec): HTTPProblem {
     detail: message,
     ...(spec !== undefined && { operationId: `${spec.namespace}.${spec.name}` }),
     ...rest,
+    ...(requestId !== undefined && { requestId }),
   }
 }
 
 /** The same as an answer. A refusal of ours has a status and headers of its own. */
-export function problemAnswer(thrown: unknown, spec?: OperationSpec): HTTPAnswer {
-  const problem = toProblem(thrown, spec)
+export function problemAnswer(
+  thrown: unknown,
+  spec?: OperationSpec,
+  requestId?: string,
+): HTTPAnswer {
+  const problem = toProblem(thrown, spec, requestId)
   const { status, retryAfterMs } = problem
   return {
     status,

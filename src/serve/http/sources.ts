@@ -11,9 +11,6 @@ export interface SourceOptions extends UpgradeRules {
   readonly cors?: CorsOptions | undefined
 }
 
-// So many pairs of address and host are remembered as fine; servers have few names.
-const FEW = 64
-const BROWSER_HEADERS = ["origin", "sec-websocket-origin", "sec-fetch-site"] as const
 const LOCAL = { localAddress: "127.0.0.1" }
 
 /**
@@ -28,7 +25,9 @@ export class Sources {
   readonly #isAuthenticated: boolean
   readonly #anonymous: Headers
   readonly #personal: Headers
-  readonly #fine = new Set<string>()
+  // What was fine for the last request: nearly always it is the same for the next.
+  #lastHost: string | readonly string[] | undefined
+  #lastAddress: string | undefined
   readonly #perOrigin = new Map<string, Headers>()
 
   constructor({ allowedHosts, allowedOrigins, cors }: SourceOptions, isAuthenticated: boolean) {
@@ -69,9 +68,13 @@ export class Sources {
     const { headers } = incoming.like
     const isKnown = this.#isAuthenticated || incoming.identity !== undefined
     const socket = isKnown ? incoming.like.socket : LOCAL
-    const isPlain = BROWSER_HEADERS.every((name) => headers[name] === undefined)
-    const place = `${socket?.localAddress ?? ""} ${String(headers["host"])}`
-    if (isPlain && this.#fine.has(place)) return undefined
+    const isPlain =
+      headers["origin"] === undefined &&
+      headers["sec-websocket-origin"] === undefined &&
+      headers["sec-fetch-site"] === undefined
+    const host = headers["host"]
+    const address = socket?.localAddress
+    if (isPlain && host === this.#lastHost && address === this.#lastAddress) return undefined
     const isOpen = this.#cors?.isOpen === true
     const seen: UpgradeRequestLike = {
       headers: isOpen ? { host: headers["host"] } : headers,
@@ -86,7 +89,10 @@ export class Sources {
       incoming.header("sec-fetch-mode") !== "navigate" &&
       incoming.header("origin") === undefined
     if (isForeign) return "a page of another site asks for this"
-    if (isPlain && this.#fine.size < FEW) this.#fine.add(place)
+    if (isPlain) {
+      this.#lastHost = host
+      this.#lastAddress = address
+    }
     return undefined
   }
 

@@ -16,6 +16,8 @@ import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
 /** Who a request is from, as the guard found out. */
 export interface HTTPCaller {
   readonly identity: Identity | undefined
+  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
+  readonly expiresAt: number | undefined
   /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
   charge(calls?: number): CallError | undefined
   /** Makes the request a stream, which counts among streams; gives why it may not be one. */
@@ -89,7 +91,7 @@ export interface HTTPContext {
   /** A 204. */
   empty(): HTTPAnswer
   /** The problem for whatever was thrown; `spec` for the statuses of declared errors. */
-  problem(error: unknown, spec?: OperationSpec): HTTPAnswer
+  problem(error: unknown, incoming: HTTPIncoming, spec?: OperationSpec): HTTPAnswer
 }
 
 /** Headers that every answer has. */

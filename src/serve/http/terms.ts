@@ -4,11 +4,10 @@ import type { RequestTerms } from "./call-sink.ts"
 
 /** What the headers of a request say about the call; `longest` is the most time that it may have. */
 export function termsOf(incoming: HTTPIncoming, longest: number | undefined): RequestTerms {
-  const requestId = incoming.header("request-id")
   const timeout = incoming.header("x-timeout-ms")
   const traceparent = incoming.header("traceparent")
   return {
-    requestId: requestId !== undefined && SANE_ID.test(requestId) ? requestId : undefined,
+    requestId: incoming.requestId,
     timeout: timeout === undefined ? longest : shorter(milliseconds(timeout), longest),
     metadata: traceparent === undefined ? undefined : { traceparent },
   }
@@ -26,6 +25,15 @@ export function streamTermsOf(incoming: HTTPIncoming): RequestTerms {
 export function lastNumberOf(incoming: HTTPIncoming): number {
   const text = incoming.header("last-event-id") ?? ""
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
+}
+
+/**
+ * The id of a request: the one that its client gave, if it is sane, or a new one.
+ *
+ * Ids that are counted would tell everyone how much there is to do here.
+ */
+export function requestIdFor(given: string | undefined): string {
+  return given !== undefined && SANE_ID.test(given) ? given : crypto.randomUUID()
 }
 
 const SANE_ID = /^[\w.:-]{1,128}$/

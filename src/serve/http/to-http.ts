@@ -1,7 +1,7 @@
 import { systemClock } from "../../internal/clock.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
-import type { Identity } from "../../types.ts"
+import type { Authenticated } from "../authenticated.ts"
 import type { NodeResponseLike } from "../mcp/node.ts"
 import { pathOf } from "../upgrade.ts"
 import { isStream, whenStreamed, withHeaders } from "./answer.ts"
@@ -30,7 +30,7 @@ export interface HTTPServer extends AsyncDisposable {
   /** Answers web requests. `identity` is for those who know who calls; `null` for nobody. */
   readonly fetch: (
     request: Request,
-    caller?: { readonly identity?: Identity | null | undefined },
+    caller?: { readonly identity?: Authenticated | null | undefined },
   ) => Promise<Response>
   /** Answers requests of whatever server. */
   readonly handle: HTTPHandler
@@ -88,6 +88,7 @@ class Server implements HTTPServer {
       ...(settled.gateway ? createGateway(context) : []),
       ...(settled.rest === undefined ? [] : createRest(context)),
       ...createDocuments(context, this.#stops),
+      ...(options.routes?.(context) ?? []),
     ]
     this.#router = new Router(routes, basePath)
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
@@ -96,7 +97,7 @@ class Server implements HTTPServer {
 
   readonly fetch = async (
     request: Request,
-    caller?: { readonly identity?: Identity | null | undefined },
+    caller?: { readonly identity?: Authenticated | null | undefined },
   ): Promise<Response> => {
     const incoming = new WebIncoming(request, caller?.identity)
     const mount = this.#mounts.find(incoming.path)
@@ -121,7 +122,8 @@ class Server implements HTTPServer {
       const health = answerHealth(incoming.method, path.slice(basePath.length), !isDraining)
       if (health !== undefined) return health
     }
-    if (isDraining) return withHeaders(this.#serving.problem(closing()), { connection: "close" })
+    if (isDraining)
+      return withHeaders(this.#serving.problem(closing(), incoming), { connection: "close" })
     const admission = this.#guard.admit(incoming)
     return admission instanceof Promise
       ? admission.then((settled) => this.#enter(incoming, settled))
@@ -145,7 +147,7 @@ class Server implements HTTPServer {
         const { status, error, headers } = admission
         const { code, message, retryable, retryAfterMs } = error
         const refused = new HTTPRefusal(status, code, message, { retryable, retryAfterMs })
-        return withHeaders(this.#serving.problem(refused), headers)
+        return withHeaders(this.#serving.problem(refused, incoming), headers)
       }
       case "admitted": {
         this.#drain.begin()
@@ -154,10 +156,10 @@ class Server implements HTTPServer {
           if (!(answer instanceof Promise)) return this.#finish(answer, admission)
           return answer.then(
             (settled) => this.#finish(settled, admission),
-            (error: unknown) => this.#fail(error, admission),
+            (error: unknown) => this.#fail(error, incoming, admission),
           )
         } catch (error) {
-          return this.#fail(error, admission)
+          return this.#fail(error, incoming, admission)
         }
       }
     }
@@ -180,8 +182,8 @@ class Server implements HTTPServer {
     )
   }
 
-  #fail(error: unknown, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#serving.problem(error), admission)
+  #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
+    return this.#finish(this.#serving.problem(error, incoming), admission)
   }
 
   #finish(answer: HTTPAnswer, admission: Admitted): HTTPAnswer {

@@ -1,6 +1,8 @@
+import { systemClock } from "../../internal/clock.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../logger.ts"
 import type { Identity } from "../../types.ts"
+import { takeApart } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
@@ -101,7 +103,8 @@ export class Doorkeeper {
     })
     try {
       const identity: unknown = await Promise.race([authenticate(request), late])
-      if (identity === null || identity === undefined || isIdentity(identity)) return identity
+      if (identity === null || identity === undefined) return identity
+      if (isIdentity(identity)) return this.#still(identity)
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
@@ -109,6 +112,14 @@ export class Doorkeeper {
     } finally {
       clearTimeout(timer)
     }
+    return undefined
+  }
+
+  /** The identity as handlers see it, unless its time is over. */
+  #still(found: Identity): Identity | undefined {
+    const holder = takeApart(found, systemClock)
+    if (typeof holder !== "string") return holder.identity
+    this.#logger.info("An MCP request was refused", { status: 401, reason: holder })
     return undefined
   }
 

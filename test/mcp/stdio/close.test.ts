@@ -35,7 +35,7 @@ describe("ChildTransport.close", () => {
 
     await heard.transport.close()
 
-    expect(performance.now() - start).toBeLessThan(5000)
+    expect(performance.now() - start).toBeLessThan(20_000)
     expect(heard.messages.map(({ method }) => method)).toEqual(["ready", "refused"])
     expect(heard.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
     expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
@@ -53,7 +53,7 @@ describe("ChildTransport.close", () => {
 
     await heard.transport.close()
 
-    expect(performance.now() - start).toBeLessThan(5000)
+    expect(performance.now() - start).toBeLessThan(20_000)
     expect(pids).toHaveLength(count)
     expect(pids.filter(isRunning)).toEqual([])
   })
@@ -95,7 +95,7 @@ describe("ChildTransport.close", () => {
     await heard.closed
     await heard.transport.close()
 
-    expect(performance.now() - start).toBeLessThan(3000)
+    expect(performance.now() - start).toBeLessThan(20_000)
     expect(heard.closes).toBe(1)
   })
 

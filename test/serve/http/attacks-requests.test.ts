@@ -1,24 +1,13 @@
 import { connect } from "node:net"
 import type { Socket } from "node:net"
 import { gzipSync } from "node:zlib"
-import { afterEach, describe, expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
-import type { ServedHTTP, ServeHTTPOptions } from "../../../src/node/index.ts"
+import type { ServedHTTP } from "../../../src/node/index.ts"
 import { toHTTP } from "../../../src/to_http.ts"
-import { demo, post, raw, serve } from "./support.ts"
-import type { Seen } from "./support.ts"
+import { demo, post, raw, useServers } from "./support.ts"
 
-const cleanups: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
-})
-
-async function start(options?: ServeHTTPOptions): Promise<{ api: ServedHTTP; seen: Seen }> {
-  const { registry, seen } = demo()
-  const api = await serve(registry, options)
-  cleanups.push(() => api.close())
-  return { api, seen }
-}
+const { start, cleanups } = useServers()
 
 const JSON_TYPE = "content-type: application/json\r\n"
 const LARGE = 2 * 1024 * 1024

@@ -117,18 +117,39 @@ describe("GET /operations/{id}", () => {
     }
   })
 
-  it("has the same answer for what is unknown, internal and forbidden", async () => {
+  it("has the same answer for what is unknown and what is internal", async () => {
+    const headers = { "request-id": "same" }
     const answers = await Promise.all(
-      ["shop.nothing", "shop.inner", "shop.secret"].map(async (id) => {
-        const response = await api(`/operations/${id}`)
+      ["shop.nothing", "shop.inner"].map(async (id) => {
+        const response = await api(`/operations/${id}`, { headers })
         const text = (await response.text()).replaceAll(id, "ID")
         return [response.status, text.replace(/ Did you mean [^?]*\?/, "")]
       }),
     )
     expect(answers[0]?.[0]).toBe(404)
     expect(answers[1]).toEqual(answers[0])
-    expect(answers[2]).toEqual(answers[0])
-    expect((await api("/operations/shop.secret", {}, ANN)).status).toBe(200)
+  })
+
+  it("says of what is not permitted what a call of it says, and shows nothing of it", async () => {
+    const headers = { "request-id": "same" }
+    const path = "/operations/shop.secret"
+    const [described, called, ...others] = await Promise.all([
+      api(path, { headers }),
+      api.post(path, undefined, headers),
+      api("/api/shop/secret", { headers }),
+      api.post("/api/shop/secret", undefined, headers),
+    ])
+    const problem = (await described?.json()) as unknown
+    expect([described?.status, problem]).toMatchObject([
+      403,
+      { code: "ACCESS_DENIED", details: { requiredScopes: ["admin"] } },
+    ])
+    expect(JSON.stringify(problem)).not.toMatch(/schema|Does something/i)
+    for (const other of [called, ...others]) {
+      expect([other?.status, await other?.json()]).toEqual([403, problem])
+    }
+    expect((await api(path, { method: "HEAD" })).status).toBe(403)
+    expect((await api(path, {}, ANN)).status).toBe(200)
   })
 })
 

@@ -93,6 +93,7 @@ export function incoming(
     query: "",
     header: (name) => all[name],
     like: { url: "/operations", headers: all, socket: { remoteAddress, localAddress } },
+    requestId: "of-a-test",
     identity: more.identity,
     readBody: () => Promise.resolve(""),
     onGone: () => () => {},
@@ -127,6 +128,7 @@ async function answer(
       return Array.isArray(value) ? value.join(", ") : value
     },
     like: req,
+    requestId: "of-a-test",
     identity: undefined,
     readBody: () => Promise.resolve(""),
     onGone: () => () => {},

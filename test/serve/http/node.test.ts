@@ -100,16 +100,15 @@ describe("a request", () => {
     await seen.ended.promise
   })
 
-  test("whose client leaves ends its handler at once", async () => {
+  test("whose client leaves ends its handler", async () => {
     const controller = new AbortController()
     const { signal } = controller
     const asked = post(`${api.url}/operations/demo.hang`, undefined, { signal })
     const failed = asked.catch((error: unknown) => (error as Error).name)
     await seen.waiting.promise
-    const left = performance.now()
     controller.abort()
     await seen.ended.promise
-    expect(performance.now() - left).toBeLessThan(200)
+    expect(seen.aborted).toBe(1)
     expect(await failed).toBe("AbortError")
   })
 })

@@ -126,19 +126,15 @@ export function differences(
   else if (!isVoid(spec.outputSchema)) {
     compare("output", spec.outputSchema, back.outputSchema, (value) => value)
   }
-  for (const { code, schema } of spec.errorSchemas ?? []) {
-    const status = statusOf(code, spec)
-    const after = back.errorSchemas?.find((one) => one.code === `HTTP_${status}`)
-    if (after === undefined) found.push(`${id} ${code}: is missing`)
-    else {
-      compare(code, schema, after.schema, (details) => ({
-        statusCode: status,
-        body: {
-          ...{ type: "about:blank", title: code, status, detail: "No.", code, details },
-          ...{ retryable: false, mayHaveExecuted: true },
-        },
-      }))
-    }
+  const codes = (spec.errorSchemas ?? []).map(({ code }) => code).toSorted()
+  const after = (back.errorSchemas ?? []).map(({ code }) => code).toSorted()
+  if (codes.join() !== after.join()) found.push(`${id} errors: ${after.join()}`)
+  for (const { code, description, schema } of spec.errorSchemas ?? []) {
+    const now = back.errorSchemas?.find((one) => one.code === code)
+    if (now === undefined) continue
+    if (now.description !== description) found.push(`${id} ${code}: ${now.description}`)
+    if (now.httpStatus !== statusOf(code, spec)) found.push(`${id} ${code}: ${now.httpStatus}`)
+    compare(code, schema, now.schema, (details) => details)
   }
   return found
 }

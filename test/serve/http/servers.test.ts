@@ -1,28 +1,16 @@
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterEach, describe, expect, test } from "vitest"
-import { WebSocket } from "ws"
+import { describe, expect, test } from "vitest"
 import { PendingRequestMap } from "../../../src/call.ts"
 import { silentLogger } from "../../../src/logger.ts"
-import type { ServedHTTP, ServeHTTPOptions } from "../../../src/node/index.ts"
+import type { ServedHTTP } from "../../../src/node/index.ts"
 import { serveHTTP } from "../../../src/node/index.ts"
 import { hashApiKey, toHTTP } from "../../../src/to_http.ts"
 import { toMCP } from "../../../src/to_mcp.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
-import { demo, eventsOf, post, raw, serve } from "./support.ts"
-import type { Seen } from "./support.ts"
+import { demo, eventsOf, post, raw, serve, upgradeStatus, useServers } from "./support.ts"
 
-const cleanups: (() => unknown)[] = []
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
-})
-
-async function start(options?: ServeHTTPOptions): Promise<{ api: ServedHTTP; seen: Seen }> {
-  const { registry, seen } = demo()
-  const api = await serve(registry, options)
-  cleanups.push(() => api.close())
-  return { api, seen }
-}
+const { start, cleanups } = useServers()
 
 describe("listening", () => {
   test("gives an address under which everything is", async () => {
@@ -188,20 +176,18 @@ describe("WebSockets", () => {
 
   test("need a credential where requests do, and come from where requests may", async () => {
     const authenticate = () => undefined
-    const { api } = await start({ authenticate })
-    const url = `${api.url.replace("http", "ws")}/ws`
-    expect(await statusOf(new WebSocket(url))).toBe(401)
-    const { api: open } = await start()
-    const evil = { origin: "https://evil.test" }
-    expect(await statusOf(new WebSocket(`${open.url.replace("http", "ws")}/ws`, evil))).toBe(403)
+    const { ws } = await start({ authenticate })
+    expect(await upgradeStatus(ws)).toBe(401)
+    const { ws: open } = await start()
+    expect(await upgradeStatus(open, { origin: "https://evil.test" })).toBe(403)
   })
 
   test("are nowhere else", async () => {
     const { api } = await start()
     const at = api.url.replace("http", "ws")
-    expect(await statusOf(new WebSocket(`${at}/other`))).toBe(404)
-    const { api: none } = await start({ websocket: false })
-    expect(await statusOf(new WebSocket(`${none.url.replace("http", "ws")}/ws`))).toBe(404)
+    expect(await upgradeStatus(`${at}/other`)).toBe(404)
+    const { ws } = await start({ websocket: false })
+    expect(await upgradeStatus(ws)).toBe(404)
   })
 })
 
@@ -315,17 +301,3 @@ test("many requests at the same time are all answered", async () => {
   await Promise.all(Array.from({ length: 50 }, (_, name) => worker(name)))
   expect(seen.runs).toBe(500)
 })
-
-function statusOf(socket: WebSocket): Promise<number | undefined> {
-  return new Promise((resolve) => {
-    socket.on("unexpected-response", (_, response) => {
-      resolve(response.statusCode)
-      response.destroy()
-    })
-    socket.on("open", () => {
-      socket.close()
-      resolve(101)
-    })
-    socket.on("error", () => undefined)
-  })
-}

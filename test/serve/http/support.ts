@@ -1,6 +1,8 @@
 import { connect } from "node:net"
 import type { Socket } from "node:net"
 import { Type } from "typebox"
+import { afterEach } from "vitest"
+import { WebSocket } from "ws"
 import { defineOperation } from "../../../src/define.ts"
 import { silentLogger } from "../../../src/logger.ts"
 import { serveHTTP } from "../../../src/node/index.ts"
@@ -167,6 +169,66 @@ export function demo(): { readonly registry: AnyRegistry; readonly seen: Seen } 
 /** Serves on any free port, without a word in the log. */
 export function serve(registry: AnyRegistry, options: ServeHTTPOptions = {}): Promise<ServedHTTP> {
   return serveHTTP(registry, { port: 0, logger: silentLogger, ...options })
+}
+
+/** Servers of a test file. */
+export interface Servers {
+  /** What else has to be closed after a test; last first. */
+  readonly cleanups: (() => unknown)[]
+  /** Serves a registry until the test is over. */
+  readonly open: (registry: AnyRegistry, options?: ServeHTTPOptions) => Promise<ServedHTTP>
+  /** The same with the registry of `demo`. */
+  readonly start: (options?: ServeHTTPOptions) => Promise<Started>
+}
+
+/** A server, and what its handlers saw. */
+export interface Started {
+  readonly api: ServedHTTP
+  readonly url: string
+  /** Where WebSockets are. */
+  readonly ws: string
+  readonly seen: Seen
+}
+
+/** Servers that are closed after each test of the file that calls this. */
+export function useServers(): Servers {
+  const cleanups: (() => unknown)[] = []
+  afterEach(async () => {
+    for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
+  })
+  const open: Servers["open"] = async (registry, options) => {
+    const api = await serve(registry, options)
+    cleanups.push(() => api.close())
+    return api
+  }
+  return {
+    cleanups,
+    open,
+    async start(options) {
+      const { registry, seen } = demo()
+      const api = await open(registry, options)
+      return { api, url: api.url, ws: `${api.url.replace("http", "ws")}/ws`, seen }
+    },
+  }
+}
+
+/** 101, or the status with which an upgrade is refused. */
+export function upgradeStatus(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<number | undefined> {
+  const socket = new WebSocket(url, { headers })
+  return new Promise((resolve) => {
+    socket.on("unexpected-response", (_, response) => {
+      resolve(response.statusCode)
+      response.destroy()
+    })
+    socket.on("open", () => {
+      socket.close()
+      resolve(101)
+    })
+    socket.on("error", () => undefined)
+  })
 }
 
 /** What comes back for bytes that are sent as they are, until the server closes or `isEnough`. */

@@ -42,6 +42,19 @@ describe("authentication", () => {
     ])
   })
 
+  test("takes an identity only until it ends", async () => {
+    const headers = { Authorization: "Bearer anything" }
+    const until =
+      (expiresAt: number): Authenticate =>
+      () => ({ ...PEOPLE["token-of-ada"]!, expiresAt })
+    await using server = toMCP(fixture().registry, { authenticate: until(Date.now() + 60_000) })
+    expect((await server.fetch(call("demo_look", headers))).status).toBe(200)
+    expect(await challengeOf({ authenticate: until(Date.now() - 1) }, headers)).toEqual([
+      401,
+      'Bearer error="invalid_token"',
+    ])
+  })
+
   test("tells where to get a token, and which", async () => {
     const resourceMetadata = {
       resource: "https://example.com/mcp",

@@ -4,6 +4,7 @@ import { setRef } from "../../../internal/defer.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { Clock } from "../../../platform.ts"
 import type { Identity } from "../../../types.ts"
+import { takeApart } from "../../authenticated.ts"
 import type { Authenticate } from "../../gate.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { readCredential } from "./authenticator.ts"
@@ -11,7 +12,11 @@ import { isIdentity } from "./identity.ts"
 
 /** Who calls, or why that is not known: for the log, without a word of the credential. */
 export type Verdict =
-  | { readonly isKnown: true; readonly identity: Identity | undefined }
+  | {
+      readonly isKnown: true
+      readonly identity: Identity | undefined
+      readonly expiresAt?: number | undefined
+    }
   | {
       readonly isKnown: false
       readonly reason: string
@@ -28,16 +33,25 @@ export function askWho(
 ): Verdict | Promise<Verdict> {
   try {
     const found = authenticate(request)
-    if (!isThenable(found)) return judge(found)
-    return within(found, timeout, clock).then(judge, (error: unknown) => failed(error, request))
+    if (!isThenable(found)) return judge(found, clock)
+    return within(found, timeout, clock).then(
+      (settled) => judge(settled, clock),
+      (error: unknown) => failed(error, request),
+    )
   } catch (error) {
     return failed(error, request)
   }
 }
 
-function judge(found: unknown): Verdict {
+/** What an answer to the question who calls comes to. */
+export function judge(found: unknown, clock: Clock): Verdict {
   if (found === null) return { isKnown: true, identity: undefined }
-  if (isIdentity(found)) return { isKnown: true, identity: found }
+  if (isIdentity(found)) {
+    const holder = takeApart(found, clock)
+    return typeof holder === "string"
+      ? { isKnown: false, reason: holder }
+      : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }
+  }
   if (found === undefined) return { isKnown: false, reason: "nobody was found" }
   const reason = "authenticate must give an identity { id, scopes }, null or undefined"
   return { isKnown: false, reason }

@@ -1,5 +1,5 @@
 import type { Clock } from "../../../platform.ts"
-import type { Identity } from "../../../types.ts"
+import type { Authenticated } from "../../authenticated.ts"
 import type { Authenticate } from "../../gate.ts"
 import { readBearerToken } from "../../upgrade.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
@@ -10,7 +10,7 @@ import type { AuthOptions } from "./options.ts"
 /** Where an API key is sent. */
 const API_KEY_HEADER = "x-api-key"
 
-type Found = Identity | null | undefined
+type Found = Authenticated | null | undefined
 
 /**
  * One function out of all the ways to prove who calls.
@@ -66,7 +66,7 @@ async function findOrAsk(
   bearer: string,
   ask: () => Found | Promise<Found>,
 ): Promise<Found> {
-  let identity: Identity | undefined
+  let identity: Authenticated | undefined
   try {
     identity = await tokens.find(bearer)
   } catch (error) {

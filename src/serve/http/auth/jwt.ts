@@ -4,6 +4,7 @@ import { CallError } from "../../../errors.ts"
 import { importPeer } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../platform.ts"
 import type { Identity } from "../../../types.ts"
+import type { Authenticated } from "../../authenticated.ts"
 import { settleKey } from "./jwt-key.ts"
 import type { SettledKey } from "./jwt-key.ts"
 import type { JwtClaims, JwtOptions } from "./options.ts"
@@ -31,19 +32,24 @@ export class JwtVerifier {
    *
    * Rejects a token that is not accepted, and with `UNAVAILABLE` when there is no key to check it with.
    */
-  async find(token: string): Promise<Identity | undefined> {
+  async find(token: string): Promise<Authenticated | undefined> {
     if (token.length > LONGEST_TOKEN) throw new Error("the token is too long")
     const { jose: library, getKey } = await this.#load()
     const { issuer, audience, algorithms, clockTolerance = 5, identity } = this.#options
+    const now = this.#clock.now()
     const { payload } = await library.jwtVerify(token, getKey, {
       issuer,
       audience: typeof audience === "string" ? audience : [...audience],
       algorithms: [...algorithms],
       clockTolerance,
       requiredClaims: ["exp"],
-      currentDate: new Date(this.#clock.now()),
+      currentDate: new Date(now),
     })
-    return identity === undefined ? identityOf(payload) : identity(payload)
+    const found = identity === undefined ? identityOf(payload) : await identity(payload)
+    if (typeof found !== "object" || found === null) return found
+    // A token that is taken although its time is over has the time by which clocks may differ.
+    const end = (payload.exp as number) * 1000
+    return { ...found, expiresAt: end > now ? end : end + clockTolerance * 1000 }
   }
 
   #load(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {

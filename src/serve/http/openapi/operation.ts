@@ -1,7 +1,8 @@
+import { ANNOTATIONS, UNTAGGED } from "../../../openapi/mark.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../types.ts"
 import { isVoid, mayBeVoid, saysSomething } from "../../mcp/schemas.ts"
-import { isShowable } from "./examples.ts"
+import { isShowable, namedExamples } from "./examples.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
 import type { SchemaPool } from "./pool.ts"
@@ -27,7 +28,7 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   const parameters = spec.type === "mutation" ? undefined : parametersOf(id, spec, pool)
   const body = parameters === undefined ? bodyOf(id, spec, pool) : undefined
   const own = operationSecurity(security, spec.accessControl)
-  const { title, description, tags, deprecated, namespace } = spec
+  const { title, description, tags = [], deprecated, annotations, namespace } = spec
   const operation: JsonObject = {
     operationId: id,
     ...(title !== undefined && title !== "" && { summary: title }),
@@ -44,6 +45,8 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-id": id,
     "x-operation-type": spec.type,
     "x-operation-version": spec.version,
+    ...(tags.length === 0 && { [UNTAGGED]: true }),
+    ...(annotations !== undefined && { [ANNOTATIONS]: { ...annotations } }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
 }
@@ -60,15 +63,13 @@ function bodyOf(
 ): JsonObject | undefined {
   const schema = inputSchema as JsonSchema
   if (isVoid(schema)) return undefined
-  const shown = (examples ?? [])
-    .filter(isShowable)
-    .map((value, index) => [`example${index + 1}`, { value }])
+  const shown = namedExamples((examples ?? []).filter(isShowable))
   return {
     ...(!mayBeVoid(schema) && saysSomething(schema) && { required: true }),
     content: {
       "application/json": {
         schema: pool.add(schema, "input", `${id}.input`),
-        ...(shown.length > 0 && { examples: Object.fromEntries(shown) }),
+        ...(shown !== undefined && { examples: shown }),
       },
     },
   }

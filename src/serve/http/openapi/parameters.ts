@@ -1,11 +1,11 @@
-import { isPlainRecord } from "../../../schema/json.ts"
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../types.ts"
 import { isVoid } from "../../mcp/schemas.ts"
 import { queryForm } from "../query-input.ts"
 import type { QueryParameter } from "../query-input.ts"
 import { typesOf } from "../schema-types.ts"
-import { isShowable } from "./examples.ts"
+import { isShowable, namedExamples } from "./examples.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./pool.ts"
 
@@ -39,8 +39,8 @@ export function parametersOf(
   const given = isPlainRecord(schema["properties"]) ? Object.values(schema["properties"]) : []
   if (!given.every(isPlainRecord)) return undefined
   if (!parameters.every((one) => isSendable(one, schema))) return undefined
-  const example = examples?.find(isPlainRecord)
-  return parameters.map((one) => parameterOf(id, one, schema, example, pool))
+  const shown = (examples ?? []).filter(isPlainRecord).filter(isShowable)
+  return parameters.map((one) => parameterOf(id, one, schema, shown, pool))
 }
 
 function isSendable({ name, schema, kind, isRequired }: QueryParameter, root: JsonSchema): boolean {
@@ -64,14 +64,15 @@ function parameterOf(
   id: string,
   { name, schema, kind, isRequired }: QueryParameter,
   root: JsonSchema,
-  example: Record<string, unknown> | undefined,
+  examples: ReadonlyArray<Record<string, unknown>>,
   pool: SchemaPool,
 ): JsonObject {
   const { description, deprecated } = schema
   const value = pool.add(schema, "input", `${id}.input.${name}`, root)
   const isJson = kind === "json" || (kind === "literal" && typesOf(schema, root).has("null"))
-  const shown = example !== undefined && Object.hasOwn(example, name) && isShowable(example[name])
-  const said = { schema: value, ...(shown && { example: example[name] }) }
+  // The same name for all values of one example, so that it can be put together again.
+  const shown = namedExamples(examples.map((one) => getOwn(one, name)))
+  const said = { schema: value, ...(shown !== undefined && { examples: shown }) }
   return {
     name,
     in: "query",

@@ -1,6 +1,7 @@
 import { ERROR_CODES } from "../../../errors.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition, OperationSpec } from "../../../types.ts"
+import { PROBLEM_MARK } from "../../../openapi/mark.ts"
 import { PROBLEM_TYPE, statusOf } from "../problem.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./pool.ts"
@@ -10,6 +11,8 @@ const PROBLEM_REF = { $ref: "#/components/schemas/Problem" }
 /** Errors as all operations give them. */
 export const PROBLEM_SCHEMA: JsonSchema = {
   type: "object",
+  // Importers know by this that a problem is the error of a registry, and what no operation declares.
+  [PROBLEM_MARK]: true,
   description: "What went wrong, as in RFC 9457.",
   properties: {
     type: { type: "string", description: "Where the code is explained." },

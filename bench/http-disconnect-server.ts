@@ -1,0 +1,76 @@
+/**
+ * A server of work that never ends by itself: it says when work begins, and at what time it is told to stop.
+ *
+ * In a process of its own. Says its port first; the monotonic clock is the same for all processes.
+ */
+import { createServer } from "node:http"
+import type { Server } from "node:http"
+import type { AddressInfo } from "node:net"
+import { WebSocketServer } from "ws"
+import { loadBuiltHTTP } from "./library.ts"
+
+/** What it says, after its port. */
+export type Word = { readonly began: true } | { readonly overAt: string }
+
+const say = (word: Word): unknown => process.send?.(word)
+const began = (): unknown => say({ began: true })
+const over = (): unknown => say({ overAt: String(process.hrtime.bigint()) })
+
+const server = process.argv[2] === "ours" ? await ours() : bare()
+// Nobody is left who could ask.
+process.on("disconnect", () => process.exit())
+server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))
+
+/** Nothing but Node, and `ws` for sockets. */
+function bare(): Server {
+  const made = createServer((request, response) => {
+    response.on("close", over)
+    if (request.method === "POST") request.resume()
+    else response.writeHead(200, { "content-type": "text/event-stream" }).write("data: 1\n\n")
+    began()
+  })
+  new WebSocketServer({ server: made }).on("connection", (socket) => {
+    socket.on("message", began)
+    socket.on("close", over)
+  })
+  return made
+}
+
+async function ours(): Promise<Server> {
+  const { createRegistry, defineOperation, serveHTTP } = await loadBuiltHTTP()
+  const base = {
+    namespace: "work",
+    description: "",
+    inputSchema: {},
+    outputSchema: {},
+    accessControl: { requiredScopes: [] },
+  }
+  const stopped = (signal: AbortSignal): Promise<void> =>
+    new Promise((resolve) => {
+      signal.addEventListener("abort", () => {
+        over()
+        resolve()
+      })
+      began()
+    })
+  const made = createServer()
+  const registry = createRegistry([
+    defineOperation({
+      ...base,
+      name: "call",
+      type: "mutation",
+      handler: (_, { signal }) => stopped(signal),
+    }),
+    defineOperation({
+      ...base,
+      name: "stream",
+      type: "subscription",
+      async *handler(_, { signal }) {
+        yield 1
+        await stopped(signal)
+      },
+    }),
+  ])
+  await serveHTTP(registry, { server: made })
+  return made
+}
