@@ -1,0 +1,45 @@
+// #region define
+import { ConfigError, defineConfig, settleConfig } from "@alkdev/operations/config"
+
+const config = defineConfig({
+  sources: {
+    tools: { scan: "./operations" },
+    github: {
+      openapi: "https://example.com/github.json",
+      auth: "${env:GITHUB_TOKEN}",
+      include: ["issues.*", "pulls.*"],
+      exclude: "*.delete*",
+      rename: { "issues.list-for-repo": "issues.list" },
+      access: [{ match: "*.list*", requiredScopes: [] }, { requiredScopes: ["github:write"] }],
+    },
+    notes: { mcp: "npx -y notes-server ./notes", visibility: "internal" },
+    office: { remote: "https://tools.example.com", token: "${file:~/.office-token}" },
+  },
+  mcpServers: {
+    files: { command: "npx", args: ["-y", "files-server", "${workspaceFolder}"] },
+  },
+  server: { port: 3000 },
+})
+// #endregion
+
+// #region settle
+const settled = settleConfig(config, { baseDir: "/srv/hub" })
+
+for (const { name, kind, namespace } of settled.sources) console.log(name, kind, namespace)
+// #endregion
+
+// #region faults
+try {
+  settleConfig(
+    {
+      sources: {
+        github: { openapi: "./github.json", hedaers: {}, auth: "${enf:TOKEN}" },
+        files: { command: "npx files-server" },
+      },
+    },
+    { baseDir: "/srv/hub", file: "operations.config.yaml" },
+  )
+} catch (error) {
+  if (error instanceof ConfigError) console.log(error.message)
+}
+// #endregion

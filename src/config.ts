@@ -1,0 +1,25 @@
+// The entry `./config`: what a configuration is, and whether one is sound. Light, and on any platform.
+
+export { defineConfig } from "./config/define.ts"
+export type { ConfigContext, ConfigFunction, UserConfig } from "./config/define.ts"
+export { ConfigError } from "./config/error.ts"
+export type { ConfigFault } from "./config/error.ts"
+export { configSchema } from "./config/config-shapes.ts"
+export { settleConfig } from "./config/settle.ts"
+export type { SettleOptions } from "./config/settle.ts"
+export type {
+  AccessRule,
+  ApiKeyConfig,
+  CommonSource,
+  MCPSource,
+  OpenAPISource,
+  OperationsConfig,
+  RegistryConfig,
+  RemoteSource,
+  ScanSource,
+  ServerConfig,
+  SettledConfig,
+  SettledSource,
+  SourceConfig,
+  SourceKind,
+} from "./config/model.ts"

@@ -1,0 +1,94 @@
+import { CallError } from "../errors.ts"
+
+/** A mistake in a configuration. Values are never shown: any of them may be a secret. */
+export interface ConfigFault {
+  /** `sources.github.headers`; empty for the whole. */
+  readonly path: string
+  /** What is wrong, and what to do. */
+  readonly message: string
+  readonly line?: number | undefined
+  readonly column?: number | undefined
+}
+
+/** A place in a file, counted from one. */
+export interface Place {
+  readonly line: number
+  readonly column?: number | undefined
+}
+
+/** Where something is in the file, by the keys that lead to it. */
+export type Locate = (keys: readonly string[]) => Place | undefined
+
+export interface ConfigErrorDetails {
+  readonly file?: string | undefined
+  readonly faults: readonly ConfigFault[]
+}
+
+const MOST_SHOWN = 10
+const PLAIN_KEY = /^[A-Za-z_$][\w$-]*$/
+const LONGEST_KEY = 60
+
+/** A configuration that cannot be used: every mistake that was found, each with its line and its cure. */
+export class ConfigError extends CallError<"VALIDATION_ERROR", ConfigErrorDetails> {
+  readonly faults: readonly ConfigFault[]
+  readonly file: string | undefined
+
+  constructor(
+    faults: readonly ConfigFault[],
+    options: { file?: string | undefined; cause?: unknown } = {},
+  ) {
+    const { file } = options
+    super("VALIDATION_ERROR", messageOf(faults, file), {
+      details: { ...(file !== undefined && { file }), faults },
+      ...(options.cause !== undefined && { cause: options.cause }),
+    })
+    this.faults = faults
+    this.file = file
+  }
+
+  static {
+    this.prototype.name = "ConfigError"
+  }
+}
+
+/** A fault at the place of some keys. */
+export function faultAt(
+  keys: readonly string[],
+  message: string,
+  locate: Locate | undefined,
+): ConfigFault {
+  const place = locate?.(keys)
+  return {
+    path: pathText(keys),
+    message,
+    ...(place !== undefined && { line: place.line }),
+    ...(place?.column !== undefined && { column: place.column }),
+  }
+}
+
+/** Keys as a person would write them: `sources.github.tags[0]`, `sources["my api"]`. */
+export function pathText(keys: readonly string[]): string {
+  return keys
+    .map((key, at) => {
+      if (/^\d+$/.test(key)) return `[${key}]`
+      const shown = key.length > LONGEST_KEY ? `${key.slice(0, LONGEST_KEY)}…` : key
+      if (!PLAIN_KEY.test(key)) return `[${JSON.stringify(shown)}]`
+      return at === 0 ? shown : `.${shown}`
+    })
+    .join("")
+}
+
+/** One fault as a line: where, which, and what to do. */
+export function faultText(fault: ConfigFault, file: string | undefined): string {
+  const line = fault.line === undefined ? "" : `:${fault.line}`
+  const column = fault.line === undefined || fault.column === undefined ? "" : `:${fault.column}`
+  const where = file === undefined ? "" : `${file}${line}${column}: `
+  const path = fault.path === "" ? "" : `"${fault.path}" `
+  return `${where}${path}${fault.message}`
+}
+
+function messageOf(faults: readonly ConfigFault[], file: string | undefined): string {
+  const lines = faults.slice(0, MOST_SHOWN).map((fault) => faultText(fault, file))
+  if (faults.length > MOST_SHOWN) lines.push(`… and ${faults.length - MOST_SHOWN} more mistakes`)
+  return lines.join("\n")
+}

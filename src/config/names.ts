@@ -1,0 +1,74 @@
+// A name for a source that has none: from what it points to.
+
+import { suggestedNamespace } from "../mcp/names.ts"
+import { splitCommandLine } from "./command-line.ts"
+import type { SourceConfig } from "./model.ts"
+
+/** Parts of a host that say nothing about whose it is. */
+const DULL_LABELS: ReadonlySet<string> = new Set(["www", "api", "mcp", "docs", "raw", "rest"])
+/** Programs that run other programs. */
+const RUNNERS: ReadonlySet<string> = new Set([
+  ..."npx npm pnpm pnpx yarn bunx bun deno node tsx uvx uv pipx python python3 docker podman".split(
+    " ",
+  ),
+  ..."exec dlx run x tool start env cmd".split(" "),
+])
+
+/** A namespace made of what a source points to: `petstore` for `./apis/petstore.yaml`. */
+export function sourceName(source: SourceConfig): string {
+  if ("scan" in source) return nameOfPath(source.scan)
+  if ("openapi" in source) return nameOfAddress(source.openapi)
+  if ("remote" in source) return nameOfAddress(source.remote)
+  const { mcp } = source
+  if (typeof mcp === "string") {
+    return isAddress(mcp) ? nameOfAddress(mcp) : nameOfCommand(splitCommandLine(mcp) ?? [])
+  }
+  if (mcp.url !== undefined) return nameOfAddress(String(mcp.url))
+  const command = typeof mcp.command === "string" ? [mcp.command] : (mcp.command ?? [])
+  return nameOfCommand([...command, ...(mcp.args ?? [])])
+}
+
+/** Whether a text is an address on the web, rather than a file or a command. */
+export function isAddress(text: string): boolean {
+  return /^(?:https?|wss?):\/\//i.test(text)
+}
+
+function nameOfAddress(address: string): string {
+  if (!isAddress(address)) return nameOfPath(address)
+  let host: string
+  try {
+    host = new URL(address).hostname
+  } catch {
+    return "source"
+  }
+  // An address of numbers, or this machine: nobody's name.
+  if (/^[\d.]+$|^\[/.test(host)) return "local"
+  const labels = host.split(".")
+  const owned = labels.length > 1 ? labels.slice(0, -1) : labels
+  return legal(owned.findLast((label) => !DULL_LABELS.has(label)) ?? host)
+}
+
+function nameOfPath(path: string): string {
+  const last = path.split(/[\\/]/).findLast((part) => part !== "" && part !== "." && part !== "..")
+  const name = (last ?? "source").replace(/\.(?:json|ya?ml|[cm]?[jt]sx?)$/i, "")
+  return legal(name.replace(/[._-](?:openapi|swagger)$/i, ""))
+}
+
+function nameOfCommand(words: readonly string[]): string {
+  const said = words.filter((word) => !word.startsWith("-") && !word.includes("="))
+  const what = said.find(
+    (word) => !RUNNERS.has(word.replace(/^.*[\\/]/, "").replace(/\.exe$/i, "")),
+  )
+  if (what === undefined) return "server"
+  // A package: without its scope, its version, and what only says that it is a server.
+  const isPath = /^[./\\~]|^[A-Za-z]:|\.(?:[cm]?[jt]sx?|py|exe|sh|rb|jar)$/.test(what)
+  if (isPath) return nameOfPath(what.replace(/\.\w{2,4}$/, ""))
+  const bare = what.replace(/^@([^/]+)\//, "").replace(/(?<=.)@.*$/, "")
+  const short = bare.replace(/^(?:mcp-server|server|mcp)-|-(?:mcp-server|server|mcp)$/g, "")
+  const last = short.split("/").at(-1) ?? short
+  return legal(last === "" ? bare : last)
+}
+
+function legal(text: string): string {
+  return suggestedNamespace(text.toLowerCase())
+}

@@ -1,0 +1,116 @@
+// Headers and credentials: what may hold secrets, and should refer to them.
+
+import { isPlainRecord } from "../schema/json.ts"
+import {
+  fields,
+  type Findings,
+  type Keys,
+  listOf,
+  oneOf,
+  recordOf,
+  type Shape,
+  text,
+} from "./shape.ts"
+
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const SECRET_HEADER = /^(?:proxy-)?authorization$|^cookie$|(?:api|auth|access)[-_]?(?:key|token)$/i
+
+const value = (secret: boolean): Shape =>
+  text("A value; it may refer: ${env:NAME}.", {
+    refers: true,
+    secret,
+    refuse: (given) =>
+      /[\r\n]/.test(given)
+        ? "must be one line: check the end of what it was read from."
+        : undefined,
+  })
+
+const plain = value(false)
+const secret = value(true)
+
+/** Headers of requests, by name. */
+export function headers(description: string): Shape {
+  const record = recordOf(description, plain, (name) =>
+    HEADER_NAME.test(name) ? undefined : "is a name that no header can have.",
+  )
+  return {
+    schema: record.schema,
+    check(given, keys, found) {
+      record.check(given, keys, found)
+      if (!isPlainRecord(given)) return
+      for (const [name, one] of Object.entries(given)) {
+        if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOf(found))
+      }
+    },
+  }
+}
+
+/** What was faulty was told once already. */
+function warningsOf(found: Findings): Findings {
+  return { fault: () => undefined, warn: (keys, message) => found.warn(keys, message) }
+}
+
+const plainText = (description: string): Shape => text(description, { refers: true })
+
+const KINDS: Readonly<Record<string, Shape>> = {
+  bearer: fields(
+    "Authorization: Bearer …",
+    { type: oneOf("", ["bearer"]), token: secret, prefix: text("Instead of Bearer.") },
+    { required: ["token"] },
+  ),
+  apiKey: fields(
+    "A key, by default in the header X-API-Key.",
+    {
+      type: oneOf("", ["apiKey"]),
+      token: secret,
+      headerName: text("The header, or the parameter."),
+      in: oneOf("Where it goes.", ["header", "query", "cookie"]),
+      prefix: text("In front of it."),
+    },
+    { required: ["token"] },
+  ),
+  basic: fields("A user and a password.", {
+    type: oneOf("", ["basic"]),
+    username: plainText("The user."),
+    password: secret,
+    token: secret,
+  }),
+  clientCredentials: fields(
+    "OAuth 2 client credentials.",
+    {
+      type: oneOf("", ["clientCredentials"]),
+      clientId: plainText("The client."),
+      clientSecret: secret,
+      tokenUrl: plainText("Where tokens are fetched."),
+      scopes: listOf("What tokens are for.", text("A scope.")),
+      authMethod: oneOf("How the client shows its secret.", ["basic", "body"]),
+    },
+    { required: ["clientId", "clientSecret"] },
+  ),
+}
+
+/** A credential: a secret, or an object that says how it is sent. */
+export function credential(description: string): Shape {
+  return {
+    schema: {
+      description: `${description} By reference: \${env:TOKEN}.`,
+      anyOf: [{ type: "string", minLength: 1 }, ...Object.values(KINDS).map(withType)],
+    },
+    check(given, keys, found) {
+      if (isPlainRecord(given)) checkKind(given, keys, found)
+      else secret.check(given, keys, found)
+    },
+  }
+}
+
+function withType(shape: Shape): Shape["schema"] {
+  const required = (shape.schema["required"] as readonly string[] | undefined) ?? []
+  return { ...shape.schema, required: ["type", ...required] }
+}
+
+function checkKind(given: Readonly<Record<string, unknown>>, keys: Keys, found: Findings): void {
+  const { type } = given
+  const shape = typeof type === "string" && Object.hasOwn(KINDS, type) ? KINDS[type] : undefined
+  if (shape !== undefined) return shape.check(given, keys, found)
+  oneOf("", Object.keys(KINDS)).check(type, [...keys, "type"], found)
+}
