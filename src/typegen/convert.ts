@@ -1,0 +1,114 @@
+// JSON Schema 2020-12 as types. Whatever a type cannot say is left out: it admits more, never less.
+
+import { isPlainRecord } from "../schema/json.ts"
+import type { RefKeyword } from "../schema/refs.ts"
+import { arrayType } from "./arrays.ts"
+import { intersection, union } from "./combine.ts"
+import { listedValues } from "./literals.ts"
+import { BOOLEAN, NEVER, NULL, NUMBER, STRING, UNKNOWN } from "./model.ts"
+import type { TypeNode, View } from "./model.ts"
+import { objectType } from "./objects.ts"
+import type { ObjectReader } from "./objects.ts"
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** Where references lead. */
+export interface Referred {
+  /** The type of what a reference of this schema leads to. */
+  refer(schema: Schema, keyword: RefKeyword): TypeNode
+  /** The schema itself. */
+  target(schema: Schema, keyword: RefKeyword): unknown
+}
+
+/** Deeper ones are not written by people. */
+const MAX_DEPTH = 100
+
+const OBJECT_KEYWORDS = ["properties", "required", "additionalProperties", "patternProperties"]
+const ARRAY_KEYWORDS = ["items", "prefixItems"]
+
+/** Reads schemas as types, for one view. */
+export class Converter implements ObjectReader {
+  readonly #view: View
+  readonly #referred: Referred
+  #depth = 0
+
+  constructor(view: View, referred: Referred) {
+    this.#view = view
+    this.#referred = referred
+  }
+
+  readonly convert = (schema: unknown): TypeNode => {
+    if (schema === false) return NEVER
+    if (!isPlainRecord(schema) || this.#depth >= MAX_DEPTH) return UNKNOWN
+    this.#depth++
+    try {
+      return intersection(this.#parts(schema))
+    } finally {
+      this.#depth--
+    }
+  }
+
+  /** Defaults are filled in before an input is checked. */
+  isFilled(schema: unknown): boolean {
+    if (this.#view !== "filled") return false
+    let at = schema
+    for (let steps = 0; steps < MAX_DEPTH && isPlainRecord(at); steps++) {
+      if (Object.hasOwn(at, "default")) return true
+      if (typeof at["$ref"] !== "string") return false
+      at = this.#referred.target(at, "$ref")
+    }
+    return false
+  }
+
+  #parts(schema: Schema): TypeNode[] {
+    const parts: TypeNode[] = []
+    for (const keyword of ["$ref", "$dynamicRef"] as const) {
+      if (typeof schema[keyword] === "string") parts.push(this.#referred.refer(schema, keyword))
+    }
+    parts.push(listedValues(schema) ?? this.#typed(schema))
+    const { allOf, anyOf, oneOf, not } = schema
+    if (Array.isArray(allOf)) parts.push(...allOf.map(this.convert))
+    for (const choice of [anyOf, oneOf]) {
+      if (Array.isArray(choice)) parts.push(union(choice.map(this.convert)))
+    }
+    // One of them holds, whichever it is.
+    if ("if" in schema && "then" in schema && "else" in schema) {
+      parts.push(union([this.convert(schema["then"]), this.convert(schema["else"])]))
+    }
+    if (not === true || (isPlainRecord(not) && Object.keys(not).length === 0)) parts.push(NEVER)
+    return parts
+  }
+
+  #typed(schema: Schema): TypeNode {
+    const { type } = schema
+    if (typeof type === "string") return this.#ofType(type, schema)
+    if (Array.isArray(type)) return union(type.map((one) => this.#ofType(one, schema)))
+    // Without a type, properties mean an object to everybody who writes them.
+    const types: TypeNode[] = []
+    if (OBJECT_KEYWORDS.some((keyword) => keyword in schema)) types.push(objectType(schema, this))
+    if (ARRAY_KEYWORDS.some((keyword) => keyword in schema)) {
+      types.push(arrayType(schema, this.convert))
+    }
+    return types.length === 0 ? UNKNOWN : union(types)
+  }
+
+  #ofType(type: unknown, schema: Schema): TypeNode {
+    switch (type) {
+      case "string":
+        return STRING
+      case "number":
+      case "integer":
+        return NUMBER
+      case "boolean":
+        return BOOLEAN
+      case "null":
+        return NULL
+      case "object":
+        return objectType(schema, this)
+      case "array":
+        return arrayType(schema, this.convert)
+      default:
+        return UNKNOWN
+    }
+  }
+}

@@ -1,0 +1,180 @@
+// Definitions that schemas share: each becomes one named type, however many operations bring it along.
+
+import type { RefKeyword, SchemaNode } from "../schema/refs.ts"
+import { commentOf } from "./comments.ts"
+import { Converter } from "./convert.ts"
+import type { Referred } from "./convert.ts"
+import { NEVER, UNKNOWN } from "./model.ts"
+import type { NamedType, TypeNode, View, WordNode } from "./model.ts"
+import { SchemaRoot } from "./root.ts"
+import type { SchemaTexts } from "./texts.ts"
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** A named type, and the schema it was made of. */
+interface Definition {
+  readonly type: NamedType
+  readonly schema: Schema
+  /** What its references lead to, by their text; a word for what needs no name. */
+  readonly edges: Map<string, Definition | WordNode>
+  /** All of it has been read. */
+  isRead: boolean
+  /** Its references mean the same wherever they are looked at. */
+  isPlain: boolean
+}
+
+/** The named types of one namespace. */
+export class Definitions {
+  /** In the order in which they were first needed. */
+  readonly types: NamedType[] = []
+  readonly #texts: SchemaTexts
+  readonly #known = new Map<View, Map<object, Definition[]>>()
+
+  constructor(texts: SchemaTexts) {
+    this.#texts = texts
+  }
+
+  /** The type of a schema; what it refers to is declared. */
+  convert(schema: Schema, name: string, view: View): TypeNode {
+    const root = new SchemaRoot(schema, name, this.#texts)
+    const reading = new Reading(root, view, this)
+    return reading.run()
+  }
+
+  /** Declares a type that no schema names. */
+  declare(wanted: string, view: View, body: TypeNode): NamedType {
+    const type: NamedType = { wanted, view, body, comment: undefined }
+    this.types.push(type)
+    return type
+  }
+
+  /** Starts a definition; whoever does fills it. */
+  add(schema: Schema, wanted: string, view: View): Definition {
+    const type = this.declare(wanted, view, UNKNOWN)
+    type.comment = commentOf(schema)
+    const definition = { type, schema, edges: new Map(), isRead: false, isPlain: true }
+    this.#candidates(schema, view).push(definition)
+    return definition
+  }
+
+  /** The definitions that a schema and all it refers to already have; `undefined` when one has none. */
+  find(
+    root: SchemaRoot,
+    schema: Schema,
+    wanted: string,
+    view: View,
+  ): Map<Schema, Definition> | undefined {
+    if (!root.isPlain) return undefined
+    for (const candidate of this.#candidates(schema, view)) {
+      if (candidate.type.wanted !== wanted) continue
+      const found = this.#match(root, schema, candidate)
+      if (found !== undefined) return found
+    }
+    return undefined
+  }
+
+  /** Goes through everything behind a schema: it is the same if nothing differs on any way. */
+  #match(root: SchemaRoot, schema: Schema, start: Definition): Map<Schema, Definition> | undefined {
+    const pairs = new Map<Schema, Definition>([[schema, start]])
+    for (const [at, definition] of pairs) {
+      if (!definition.isRead || !definition.isPlain) return undefined
+      if (!this.#isSame(at, definition.schema)) return undefined
+      for (const [reference, expected] of definition.edges) {
+        if (!isExpected(root.at(reference), expected, pairs)) return undefined
+      }
+    }
+    return pairs
+  }
+
+  #isSame(left: Schema, right: Schema): boolean {
+    return left === right || this.#texts.original(left) === this.#texts.original(right)
+  }
+
+  #candidates(schema: Schema, view: View): Definition[] {
+    let known = this.#known.get(view)
+    if (known === undefined) this.#known.set(view, (known = new Map()))
+    const original = this.#texts.original(schema)
+    let found = known.get(original)
+    if (found === undefined) known.set(original, (found = []))
+    return found
+  }
+}
+
+/** Whether a reference leads where it did before; what is not known of yet is looked at later. */
+function isExpected(
+  target: SchemaNode,
+  expected: Definition | WordNode,
+  pairs: Map<Schema, Definition>,
+): boolean {
+  const word = wordFor(target)
+  if (typeof target === "boolean" || word !== undefined || "kind" in expected) {
+    return word === expected
+  }
+  const known = pairs.get(target)
+  if (known === undefined) pairs.set(target, expected)
+  return known === undefined || known === expected
+}
+
+/** The type of a schema that is not worth a name. */
+function wordFor(schema: SchemaNode): WordNode | undefined {
+  if (schema === false) return NEVER
+  return schema === true || Object.keys(schema).length === 0 ? UNKNOWN : undefined
+}
+
+/** Reads one root, and whatever it refers to that is new. */
+class Reading implements Referred {
+  readonly #root: SchemaRoot
+  readonly #view: View
+  readonly #definitions: Definitions
+  readonly #converter: Converter
+  readonly #found = new Map<Schema, Definition>()
+  readonly #waiting: Definition[] = []
+  #current: Definition | undefined
+
+  constructor(root: SchemaRoot, view: View, definitions: Definitions) {
+    this.#root = root
+    this.#view = view
+    this.#definitions = definitions
+    this.#converter = new Converter(view, this)
+  }
+
+  run(): TypeNode {
+    const type = this.#converter.convert(this.#root.schema)
+    // One after the other: definitions can be nested deeper than a stack.
+    for (let next = this.#waiting.pop(); next !== undefined; next = this.#waiting.pop()) {
+      this.#current = next
+      next.type.body = this.#converter.convert(next.schema)
+      next.isRead = true
+    }
+    return type
+  }
+
+  target(schema: Schema, keyword: RefKeyword): unknown {
+    return this.#root.target(schema, keyword)
+  }
+
+  refer(schema: Schema, keyword: RefKeyword): TypeNode {
+    const reference = String(schema[keyword])
+    const target = this.#root.target(schema, keyword)
+    const isPointer = keyword === "$ref" && this.#root.isPointer(reference)
+    if (!isPointer && this.#current !== undefined) this.#current.isPlain = false
+    const found = wordFor(target) ?? this.#definitionOf(target as Schema, reference)
+    this.#current?.edges.set(reference, found)
+    return "kind" in found ? found : { kind: "named", type: found.type }
+  }
+
+  #definitionOf(schema: Schema, reference: string): Definition {
+    const known = this.#found.get(schema)
+    if (known !== undefined) return known
+    const wanted = this.#root.wantedName(reference)
+    const shared = this.#definitions.find(this.#root, schema, wanted, this.#view)
+    if (shared !== undefined) {
+      for (const [at, definition] of shared) this.#found.set(at, definition)
+      return shared.get(schema) as Definition
+    }
+    const made = this.#definitions.add(schema, wanted, this.#view)
+    this.#found.set(schema, made)
+    this.#waiting.push(made)
+    return made
+  }
+}

@@ -1,0 +1,187 @@
+// Declarations for operations: what `operations types` writes.
+
+import { isPlainRecord } from "../schema/json.ts"
+import type { OperationSpec } from "../types.ts"
+import { union } from "./combine.ts"
+import { printComment } from "./comments.ts"
+import type { CommentParts } from "./comments.ts"
+import { Definitions } from "./definitions.ts"
+import { Names, propertyKey, stringLiteral, typeName } from "./identifiers.ts"
+import { NEVER, UNDEFINED, UNKNOWN } from "./model.ts"
+import type { NamedType, TypeNode, View } from "./model.ts"
+import { nameTypes } from "./name-types.ts"
+import { annotation, printType } from "./print.ts"
+import type { PrintOptions } from "./print.ts"
+import { settleTypes } from "./settle.ts"
+import { SchemaTexts } from "./texts.ts"
+
+/** How declarations are written. */
+export interface GenerateTypesOptions {
+  /** Descriptions as comments; on. */
+  readonly comments?: boolean | undefined
+  /** The module whose `RegisteredOperations` the operations are added to. */
+  readonly module?: string | undefined
+}
+
+/** An operation with its types. */
+interface TypedOperation {
+  readonly spec: OperationSpec
+  readonly input: TypeNode
+  readonly output: TypeNode
+  readonly errors: TypeNode
+}
+
+/** The operations of a namespace, and the types that they share. */
+interface TypedNamespace {
+  readonly name: string
+  readonly operations: readonly TypedOperation[]
+  readonly definitions: Definitions
+}
+
+const HEADER = `/* eslint-disable */
+// Written by \`operations types\`: changes are lost when it runs again.
+`
+
+/**
+ * A module of TypeScript declarations for operations: the interface `Operations`, the types that they
+ * share in a namespace for each of theirs, and an addition to `RegisteredOperations`, by which every
+ * registry and client is typed for them.
+ *
+ * The same operations give the same text, in whatever order they come.
+ */
+export function generateTypes(
+  specs: readonly OperationSpec[],
+  options: GenerateTypesOptions = {},
+): string {
+  const { comments = true, module = "@alkdev/operations" } = options
+  const names = new Names()
+  const texts = new SchemaTexts()
+  const blocks: string[] = []
+  const operations: string[] = []
+  for (const [namespace, members] of byNamespace(specs)) {
+    const name = names.take(typeName(namespace))
+    const written = printNamespace(typedNamespace(name, members, texts), comments)
+    if (written.types !== "") blocks.push(written.types)
+    operations.push(written.operations)
+  }
+  const text = [
+    "/** Every operation, by its id: what it takes, what it gives, and the errors it declares. */",
+    `export interface Operations {\n${operations.join("")}}`,
+    "",
+    `declare module ${stringLiteral(module)} {`,
+    "  interface RegisteredOperations extends Operations {}",
+    "}",
+    "",
+    ...blocks,
+  ].join("\n")
+  const needsErrors = text.includes("CallError<")
+  const imports = needsErrors ? `import type { CallError } from ${stringLiteral(module)}\n\n` : "\n"
+  return `${HEADER}${needsErrors ? "\n" : ""}${imports}${text}`
+}
+
+/** Operations in the order of their ids; of two with the same id, the first. */
+function byNamespace(specs: readonly OperationSpec[]): [string, OperationSpec[]][] {
+  const namespaces = new Map<string, Map<string, OperationSpec>>()
+  for (const spec of specs) {
+    let members = namespaces.get(spec.namespace)
+    if (members === undefined) namespaces.set(spec.namespace, (members = new Map()))
+    if (!members.has(spec.name)) members.set(spec.name, spec)
+  }
+  return sorted(namespaces).map(([namespace, members]) => [
+    namespace,
+    sorted(members).map(([, spec]) => spec),
+  ])
+}
+
+function sorted<TValue>(map: ReadonlyMap<string, TValue>): [string, TValue][] {
+  return [...map].toSorted(([left], [right]) => (left < right ? -1 : 1))
+}
+
+function typedNamespace(
+  name: string,
+  specs: readonly OperationSpec[],
+  texts: SchemaTexts,
+): TypedNamespace {
+  const definitions = new Definitions(texts)
+  const operations = specs.map((spec) => {
+    const convert = (schema: unknown, kind: string, view: View): TypeNode =>
+      isPlainRecord(schema) ? definitions.convert(schema, `${spec.name} ${kind}`, view) : UNKNOWN
+    const errors = (spec.errorSchemas ?? []).map(({ code, schema }): TypeNode => {
+      const details = convert(schema, code, "output")
+      // Many operations declare the same ones.
+      const type = definitions.declare(`${code} Error`, "output", { kind: "error", code, details })
+      return { kind: "named", type }
+    })
+    return {
+      spec,
+      output: convert(spec.outputSchema, "Output", "output"),
+      input: convert(spec.inputSchema, "Input", isImported(spec) ? "given" : "filled"),
+      errors: errors.length === 0 ? NEVER : { kind: "union" as const, members: errors },
+    }
+  })
+  const settle = settleTypes(definitions.types)
+  return {
+    name,
+    definitions,
+    operations: operations.map(({ spec, input, output, errors }) => ({
+      spec,
+      input: omittable(settle(input), isImported(spec)),
+      output: settle(output),
+      errors,
+    })),
+  }
+}
+
+/** Imported operations leave defaults to the server, and take no input for an empty one. */
+function isImported({ _meta: meta }: OperationSpec): boolean {
+  return meta !== undefined && (Object.hasOwn(meta, "openapi") || Object.hasOwn(meta, "mcp"))
+}
+
+function omittable(input: TypeNode, isOmittable: boolean): TypeNode {
+  return isOmittable && admitsEmpty(input) ? union([input, UNDEFINED]) : input
+}
+
+function admitsEmpty(node: TypeNode): boolean {
+  if (node.kind === "named") return node.type.body.kind !== "named" && admitsEmpty(node.type.body)
+  return node.kind === "object" && node.properties.every(({ isOptional }) => isOptional)
+}
+
+function printNamespace(
+  { name, operations, definitions }: TypedNamespace,
+  comments: boolean,
+): { types: string; operations: string } {
+  const { declarations, nameOf } = nameTypes(definitions.types)
+  const inside = { nameOf, comments }
+  const outside = { nameOf: (type: NamedType) => `${name}.${nameOf(type)}`, comments }
+  const types = declarations.map((declared) => {
+    const comment = comments ? printComment(declared.type.comment, "  ") : ""
+    const body = annotation(printType(declared.type.body, "  ", inside))
+    return `${comment}  type ${declared.name} =${body}\n`
+  })
+  return {
+    types: types.length === 0 ? "" : `export declare namespace ${name} {\n${types.join("\n")}}\n`,
+    operations: operations.map((one) => printOperation(one, outside)).join(""),
+  }
+}
+
+function printOperation(operation: TypedOperation, options: PrintOptions): string {
+  const { spec, input, output, errors } = operation
+  const print = (node: TypeNode): string => annotation(printType(node, "    ", options))
+  return [
+    options.comments ? printComment(commentFor(spec), "  ") : "",
+    `  ${propertyKey(`${spec.namespace}.${spec.name}`)}: {\n`,
+    `    type: ${stringLiteral(spec.type)}\n`,
+    `    input:${print(input)}\n`,
+    `    output:${print(output)}\n`,
+    `    errors:${print(errors)}\n`,
+    "  }\n",
+  ].join("")
+}
+
+function commentFor({ title, description, deprecated }: OperationSpec): CommentParts {
+  const texts = [title, description === title ? undefined : description]
+  return {
+    text: texts.filter((text) => typeof text === "string" && text.trim() !== "").join("\n\n"),
+    isDeprecated: deprecated === true,
+  }
+}

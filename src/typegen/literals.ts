@@ -1,0 +1,80 @@
+// `const` and `enum`: values as types.
+
+import { isPlainRecord } from "../schema/json.ts"
+import { union } from "./combine.ts"
+import { BOOLEAN, NEVER, NULL, NUMBER, OPEN_OBJECT, STRING, UNKNOWN } from "./model.ts"
+import type { TypeNode } from "./model.ts"
+
+/** More values than that help nobody, and keep the compiler busy. */
+const MAX_VALUES = 1000
+const MAX_DEPTH = 20
+
+/** The values that a schema lists, of those its `type` allows; `undefined` when it lists none. */
+export function listedValues(schema: Readonly<Record<string, unknown>>): TypeNode | undefined {
+  const values = valuesOf(schema)
+  if (values === undefined) return undefined
+  const allowed = allowedTypes(schema["type"])
+  const fitting = values.filter((value) => allowed === undefined || allowed.has(typeOf(value)))
+  const types = fitting.length > MAX_VALUES ? fitting.map(wide) : fitting.map((one) => literal(one))
+  return union(types)
+}
+
+function valuesOf(schema: Readonly<Record<string, unknown>>): readonly unknown[] | undefined {
+  const { enum: listed } = schema
+  if (Object.hasOwn(schema, "const")) {
+    const value = schema["const"]
+    // With an enum beside it the value has to be in both; which ones are equal is not for types to say.
+    return [value]
+  }
+  return Array.isArray(listed) ? listed : undefined
+}
+
+function allowedTypes(type: unknown): ReadonlySet<string> | undefined {
+  const names = typeof type === "string" ? [type] : Array.isArray(type) ? type : undefined
+  return names && new Set(names.map((name) => (name === "integer" ? "number" : String(name))))
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return "null"
+  return Array.isArray(value) ? "array" : typeof value
+}
+
+function literal(value: unknown, depth = 0): TypeNode {
+  if (depth > MAX_DEPTH) return UNKNOWN
+  if (typeof value === "string" || typeof value === "boolean") return { kind: "literal", value }
+  if (typeof value === "number" && Number.isFinite(value)) return { kind: "literal", value }
+  if (Array.isArray(value)) {
+    const items = value.map((item) => literal(item, depth + 1))
+    return { kind: "tuple", items, least: items.length, rest: undefined }
+  }
+  return isPlainRecord(value) ? objectLiteral(value, depth) : wide(value)
+}
+
+function objectLiteral(value: Record<string, unknown>, depth: number): TypeNode {
+  const properties = Object.entries(value).map(([key, inner]) => ({
+    key,
+    type: literal(inner, depth + 1),
+    isOptional: false,
+  }))
+  const index = properties.length === 0 ? [{ prefix: "", type: NEVER }] : []
+  return { kind: "object", properties, index }
+}
+
+function wide(value: unknown): TypeNode {
+  switch (typeOf(value)) {
+    case "string":
+      return STRING
+    case "number":
+      return NUMBER
+    case "boolean":
+      return BOOLEAN
+    case "null":
+      return NULL
+    case "object":
+      return OPEN_OBJECT
+    case "array":
+      return { kind: "array", item: UNKNOWN }
+    default:
+      return UNKNOWN
+  }
+}

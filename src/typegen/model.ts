@@ -1,0 +1,92 @@
+// Types of TypeScript as plain data: schemas become these, these become text.
+
+import type { CommentParts } from "./comments.ts"
+
+/** A type. */
+export type TypeNode =
+  | WordNode
+  | LiteralNode
+  | NamedNode
+  | ObjectNode
+  | { readonly kind: "array"; readonly item: TypeNode }
+  | TupleNode
+  | { readonly kind: "union"; readonly members: readonly TypeNode[] }
+  | { readonly kind: "intersection"; readonly members: readonly TypeNode[] }
+  | { readonly kind: "error"; readonly code: string; readonly details: TypeNode }
+
+/** A type that the language has a word for. */
+export interface WordNode {
+  readonly kind: "word"
+  readonly text: "unknown" | "never" | "undefined" | "null" | "string" | "number" | "boolean"
+}
+
+export interface LiteralNode {
+  readonly kind: "literal"
+  readonly value: string | number | boolean
+}
+
+/** A type that is declared once and used by its name. */
+export interface NamedNode {
+  readonly kind: "named"
+  readonly type: NamedType
+}
+
+export interface ObjectNode {
+  readonly kind: "object"
+  readonly properties: readonly PropertyNode[]
+  readonly index: readonly IndexNode[]
+}
+
+export interface PropertyNode {
+  readonly key: string
+  readonly type: TypeNode
+  readonly isOptional: boolean
+  readonly comment?: CommentParts | undefined
+}
+
+/** What properties hold that are not listed: all of them, or those whose key begins so. */
+export interface IndexNode {
+  readonly prefix: string
+  readonly type: TypeNode
+}
+
+export interface TupleNode {
+  readonly kind: "tuple"
+  readonly items: readonly TypeNode[]
+  /** So many of the items have to be there. */
+  readonly least: number
+  readonly rest: TypeNode | undefined
+}
+
+/** Whose values a type describes: what a caller gives, with or without defaults filled in, or what comes back. */
+export type View = "filled" | "given" | "output"
+
+/** A declaration. Its body is known once every schema has been read. */
+export interface NamedType {
+  /** The name it would have if nobody else wanted the same. */
+  readonly wanted: string
+  readonly view: View
+  body: TypeNode
+  comment: CommentParts | undefined
+}
+
+export const UNKNOWN: WordNode = { kind: "word", text: "unknown" }
+export const NEVER: WordNode = { kind: "word", text: "never" }
+export const UNDEFINED: WordNode = { kind: "word", text: "undefined" }
+export const NULL: WordNode = { kind: "word", text: "null" }
+export const STRING: WordNode = { kind: "word", text: "string" }
+export const NUMBER: WordNode = { kind: "word", text: "number" }
+export const BOOLEAN: WordNode = { kind: "word", text: "boolean" }
+
+/** An object of which nothing is known. */
+export const OPEN_OBJECT: ObjectNode = {
+  kind: "object",
+  properties: [],
+  index: [{ prefix: "", type: UNKNOWN }],
+}
+
+/** Whether nothing is known of an object. */
+export function isOpenObject(node: TypeNode): boolean {
+  if (node.kind !== "object" || node.properties.length > 0) return false
+  return node.index.length === 1 && node.index[0]?.prefix === "" && node.index[0].type === UNKNOWN
+}

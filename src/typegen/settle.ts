@@ -1,0 +1,148 @@
+// What can be said of types only when all of them are known.
+
+import { intersection, union } from "./combine.ts"
+import { isOpenObject, UNKNOWN } from "./model.ts"
+import type { NamedType, TypeNode } from "./model.ts"
+
+/** An intersection of unions is a union of all their pairs; the compiler gives up on too many. */
+const MAX_WIDTH = 2000
+
+/** What is known of a type at its outside. */
+interface Facts {
+  /** All its values are objects, and something is known of them. */
+  readonly isObject: boolean
+  /** The members of the union that it is. */
+  readonly width: number
+}
+
+/**
+ * Brings the bodies of all types in order, and gives a function that does so with other types.
+ *
+ * A type that is itself without anything around it (`type A = A | B`) is cut there: the compiler
+ * refuses it, and no value could ever be checked against it.
+ */
+export function settleTypes(types: readonly NamedType[]): (node: TypeNode) => TypeNode {
+  const settler = new Settler()
+  const { ordered, looping } = inOrder(types)
+  for (const type of ordered) settler.settle(type)
+  const isLooping = new Set(looping)
+  for (const type of looping) type.body = withoutLoops(type.body, isLooping)
+  for (const type of looping) settler.settle(type)
+  return (node) => settler.type(node)
+}
+
+class Settler {
+  readonly #facts = new Map<NamedType, Facts>()
+
+  settle(type: NamedType): void {
+    type.body = this.type(type.body)
+    this.#facts.set(type, this.#factsOf(type.body))
+  }
+
+  type(node: TypeNode): TypeNode {
+    switch (node.kind) {
+      case "word":
+      case "literal":
+      case "named":
+        return node
+      case "object":
+        return {
+          ...node,
+          properties: node.properties.map((one) => ({ ...one, type: this.type(one.type) })),
+          index: node.index.map((one) => ({ ...one, type: this.type(one.type) })),
+        }
+      case "array":
+        return { ...node, item: this.type(node.item) }
+      case "tuple": {
+        const rest = node.rest && this.type(node.rest)
+        return { ...node, items: node.items.map((one) => this.type(one)), rest }
+      }
+      case "union":
+        return union(node.members.map((one) => this.type(one)))
+      case "intersection":
+        return this.#narrowed(node.members.map((one) => this.type(one)))
+      case "error":
+        return { ...node, details: this.type(node.details) }
+    }
+  }
+
+  /** "Some object" says nothing beside one that is known, but would hide misspelt keys. */
+  #narrowed(members: readonly TypeNode[]): TypeNode {
+    const isKnown = members.some((member) => this.#factsOf(member).isObject)
+    let width = 1
+    const kept = members.filter((member) => {
+      if (isKnown && isOpenObject(member)) return false
+      const wider = width * this.#factsOf(member).width
+      if (wider > MAX_WIDTH && width > 1) return false
+      width = wider
+      return true
+    })
+    return intersection(kept)
+  }
+
+  #factsOf(node: TypeNode): Facts {
+    switch (node.kind) {
+      case "named":
+        return this.#facts.get(node.type) ?? { isObject: false, width: 1 }
+      case "object":
+        return { isObject: !isOpenObject(node), width: 1 }
+      case "union": {
+        const facts = node.members.map((member) => this.#factsOf(member))
+        return {
+          isObject: facts.every(({ isObject }) => isObject),
+          width: facts.reduce((sum, { width }) => sum + width, 0),
+        }
+      }
+      case "intersection": {
+        const facts = node.members.map((member) => this.#factsOf(member))
+        return {
+          isObject: facts.some(({ isObject }) => isObject),
+          width: facts.reduce((product, { width }) => product * width, 1),
+        }
+      }
+      default:
+        return { isObject: false, width: 1 }
+    }
+  }
+}
+
+/** Types after those that they consist of, and those that come round to themselves. */
+function inOrder(types: readonly NamedType[]): { ordered: NamedType[]; looping: NamedType[] } {
+  const users = new Map<NamedType, NamedType[]>()
+  const missing = new Map<NamedType, number>()
+  for (const type of types) {
+    const parts = new Set(partsOf(type.body))
+    missing.set(type, parts.size)
+    for (const part of parts) users.set(part, [...(users.get(part) ?? []), type])
+  }
+  const ordered = types.filter((type) => missing.get(type) === 0)
+  // The list grows while it is walked.
+  for (const type of ordered) {
+    for (const user of users.get(type) ?? []) {
+      const left = (missing.get(user) ?? 0) - 1
+      missing.set(user, left)
+      if (left === 0) ordered.push(user)
+    }
+  }
+  const isOrdered = new Set(ordered)
+  return { ordered, looping: types.filter((type) => !isOrdered.has(type)) }
+}
+
+/** The named types that a type consists of, with nothing around them. */
+function partsOf(node: TypeNode): NamedType[] {
+  if (node.kind === "named") return [node.type]
+  return node.kind === "union" || node.kind === "intersection" ? node.members.flatMap(partsOf) : []
+}
+
+function withoutLoops(node: TypeNode, looping: ReadonlySet<NamedType>): TypeNode {
+  switch (node.kind) {
+    case "named":
+      return looping.has(node.type) ? UNKNOWN : node
+    case "union":
+      return union(node.members.map((member) => withoutLoops(member, looping)))
+    case "intersection":
+      return intersection(node.members.map((member) => withoutLoops(member, looping)))
+    default:
+      return node
+  }
+}
