@@ -4,7 +4,13 @@ import { defineConfig } from "vitest/config"
 export default defineConfig({
   // Examples import the package by its name.
   resolve: {
-    alias: [{ find: /^@alkdev\/operations$/, replacement: `${import.meta.dirname}/src/index.ts` }],
+    alias: [
+      { find: /^@alkdev\/operations$/, replacement: `${import.meta.dirname}/src/index.ts` },
+      {
+        find: /^@alkdev\/operations\/config$/,
+        replacement: `${import.meta.dirname}/src/config.ts`,
+      },
+    ],
   },
   test: {
     include: ["test/**/*.test.ts"],

@@ -15,7 +15,9 @@ type Layer =
   | "serving"
   | "transports"
   | "barrel"
+  | "config"
   | "runtime"
+  | "hub"
   | "programs"
   | "console"
 
@@ -99,7 +101,13 @@ const TABLE: Record<Layer, Row> = {
     types: ["src/transport/types.ts"],
   },
   mapping: {
-    files: ["src/from_schema.ts", "src/from_standard_schema.ts", "src/openapi/", "src/mcp/"],
+    files: [
+      "src/from_schema.ts",
+      "src/from_standard_schema.ts",
+      "src/openapi/",
+      "src/mcp/",
+      "src/typegen/",
+    ],
     uses: [...VOCABULARY, "http"],
     packages: ["js-yaml"],
   },
@@ -131,9 +139,26 @@ const TABLE: Record<Layer, Row> = {
     peers: true,
   },
   barrel: { files: ["src/index.ts"], uses: LIBRARY },
+  // The barrel of what needs Node; before the folder it is in.
+  hub: {
+    files: ["src/hub/", "src/node/index.ts"],
+    uses: [...LIBRARY, "barrel", "config", "runtime"],
+    peers: true,
+    platform: true,
+  },
   runtime: { files: ["src/node/"], uses: [...LIBRARY, "barrel"], peers: true, platform: true },
-  // Of the library, programs use what a user could import: the entries of package.json.
-  programs: { files: ["src/cli/"], uses: ["runtime"], peers: true, platform: true },
+  config: {
+    files: ["src/config.ts", "src/config/"],
+    uses: [...VOCABULARY, "http", "mapping"],
+    packages: ["js-yaml"],
+  },
+  // Of what runs operations, programs use what a user could import: the entries of package.json.
+  programs: {
+    files: ["src/cli/"],
+    uses: [...VOCABULARY, "http", "mapping", "config", "runtime", "hub"],
+    peers: true,
+    platform: true,
+  },
   console: { files: ["console/"], uses: [], types: [...LIBRARY, "barrel"] },
 }
 
@@ -211,7 +236,8 @@ describe("the rules themselves", () => {
     ["src/from_openapi.ts", 'import { OperationRegistry } from "./registry.ts"', "import type"],
     ["src/transport/memory.ts", 'import { PendingRequestMap } from "../call.ts"', "import type"],
     ["src/transport/memory.ts", 'import type { X } from "../registry.ts"', "engine"],
-    ["src/index.ts", 'export * from "./node/index.ts"', "runtime"],
+    ["src/index.ts", 'export * from "./node/index.ts"', "hub"],
+    ["src/index.ts", 'export * from "./node/fs.ts"', "runtime"],
     ["src/index.ts", 'export * from "./internal/abort.ts"', "internal"],
     ["src/registry.ts", 'import { x } from "./index.ts"', "barrel"],
     ["src/cli/main.ts", 'import { enforceAccess } from "../access.ts"', "engine"],

@@ -162,3 +162,114 @@ export function lazyView<THandler>(
     readonly handler: THandler
   }
 }
+
+/** What may be different in a copy of an operation. */
+export interface LazyChanges {
+  readonly name?: string | undefined
+  readonly namespace?: string | undefined
+  readonly accessControl?: AccessControl | undefined
+  readonly visibility?: Visibility | undefined
+  /** Another handler in place of the one there is. */
+  readonly wrap?: ((handler: LazyParts["handler"]) => LazyParts["handler"]) | undefined
+}
+
+/** The same operation with some of it changed; what is dear is still made when it is first read. */
+export function changedOperation(parts: LazyParts, changes: LazyChanges): LazyOperation {
+  return lazyOperation(new ChangedParts(parts, changes))
+}
+
+class ChangedParts implements LazyParts {
+  readonly name: string
+  readonly namespace: string
+  readonly accessControl: AccessControl
+  readonly visibility: Visibility | undefined
+  readonly #parts: LazyParts
+  readonly #wrap: LazyChanges["wrap"]
+  #handler: LazyParts["handler"] | undefined
+
+  constructor(parts: LazyParts, changes: LazyChanges) {
+    this.#parts = parts
+    this.#wrap = changes.wrap
+    this.name = changes.name ?? parts.name
+    this.namespace = changes.namespace ?? parts.namespace
+    this.accessControl = changes.accessControl ?? parts.accessControl
+    this.visibility = changes.visibility ?? parts.visibility
+  }
+
+  get handler(): LazyParts["handler"] {
+    if (this.#wrap === undefined) return this.#parts.handler
+    return (this.#handler ??= this.#wrap(this.#parts.handler))
+  }
+
+  get version(): LazyParts["version"] {
+    return this.#parts.version
+  }
+
+  get type(): LazyParts["type"] {
+    return this.#parts.type
+  }
+
+  get title(): LazyParts["title"] {
+    return this.#parts.title
+  }
+
+  get description(): LazyParts["description"] {
+    return this.#parts.description
+  }
+
+  get tags(): LazyParts["tags"] {
+    return this.#parts.tags
+  }
+
+  get annotations(): LazyParts["annotations"] {
+    return this.#parts.annotations
+  }
+
+  get deprecated(): LazyParts["deprecated"] {
+    return this.#parts.deprecated
+  }
+
+  get inputSchema(): LazyParts["inputSchema"] {
+    return this.#parts.inputSchema
+  }
+
+  get outputSchema(): LazyParts["outputSchema"] {
+    return this.#parts.outputSchema
+  }
+
+  get errorSchemas(): LazyParts["errorSchemas"] {
+    return this.#parts.errorSchemas
+  }
+
+  get examples(): LazyParts["examples"] {
+    return this.#parts.examples
+  }
+
+  get _meta(): LazyParts["_meta"] {
+    return this.#parts._meta
+  }
+
+  get inputNames(): LazyParts["inputNames"] {
+    return this.#parts.inputNames
+  }
+
+  get normalize(): LazyParts["normalize"] {
+    return this.#parts.normalize
+  }
+
+  get output(): LazyParts["output"] {
+    return this.#parts.output
+  }
+
+  get defaults(): LazyParts["defaults"] {
+    return this.#parts.defaults
+  }
+
+  get timeout(): LazyParts["timeout"] {
+    return this.#parts.timeout
+  }
+
+  get composes(): LazyParts["composes"] {
+    return this.#parts.composes
+  }
+}

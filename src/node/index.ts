@@ -1,5 +1,19 @@
 // What needs Node: published as `@alkdev/operations/node`.
 
+export { findConfig } from "../hub/config-file/find.ts"
+export { loadConfig } from "../hub/config-file/load.ts"
+export type { LoadConfigOptions } from "../hub/config-file/load.ts"
+export { createHub } from "../hub/create-hub.ts"
+export type {
+  Hub,
+  HubOptions,
+  ReportItem,
+  SourceReport,
+  SourceState,
+  SourceStatus,
+} from "../hub/model.ts"
+export { serveHub } from "../hub/serve-hub.ts"
+export type { ServedHub, ServeHubOptions } from "../hub/serve-hub.ts"
 export type { OpenAPIFS } from "../platform.ts"
 export { nodeFS } from "./fs.ts"
 export { scanDirectory } from "./scan-directory.ts"

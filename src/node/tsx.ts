@@ -42,6 +42,6 @@ function resolveApi(from: string): string | undefined {
 async function loadApi(path: string): Promise<LoadTypeScript> {
   const api = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as TsxApi
   // One namespace for all: modules that import each other meet the same instances.
-  const scope = api.register({ namespace: "@alkdev/operations" })
+  const scope = api.register({ namespace: "alkdev-operations" })
   return (url) => scope.import(url, url)
 }

@@ -1,0 +1,98 @@
+import { readFile } from "node:fs/promises"
+import { dirname, extname, isAbsolute, relative, resolve } from "node:path"
+import { ConfigError } from "../../config/error.ts"
+import { readJsonc } from "../../config/jsonc.ts"
+import { locateInScript } from "../../config/locate-script.ts"
+import { type LocatedData, TextFault } from "../../config/located.ts"
+import type { SettledConfig } from "../../config/model.ts"
+import { settleConfig } from "../../config/settle.ts"
+import { editorConfig } from "./editor-config.ts"
+import { loadScript } from "./script.ts"
+
+export interface LoadConfigOptions {
+  /** What a configuration that is a function is told; default: the variables of this process. */
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined
+  /** The file changed: a script is run anew, with what it imports. */
+  readonly fresh?: boolean | undefined
+}
+
+const SCRIPTS = [".ts", ".mts", ".js", ".mjs", ".cjs", ".cts"]
+const READABLE = "operations.config.ts, .js, .json or .yaml"
+
+/**
+ * Reads a configuration: a script, JSON with comments, or YAML; also the file in which an editor keeps
+ * its MCP servers.
+ *
+ * Throws a `ConfigError` that gives the file, the line and the cure, and shows no value.
+ */
+export async function loadConfig(
+  path: string,
+  options: LoadConfigOptions = {},
+): Promise<SettledConfig> {
+  const file = resolve(path)
+  const shown = shownPath(file)
+  const text = await readText(file, shown)
+  const { value, where } = await dataOf(file, shown, text, options)
+  const base = { baseDir: dirname(file), file, shown }
+  const editors = editorConfig(value, file)
+  if (editors === undefined) return settleConfig(value, { ...base, where })
+  return settleConfig(
+    { mcpServers: editors.servers },
+    { ...base, where: (keys) => where([...editors.keys, ...keys.slice(1)]) },
+  )
+}
+
+async function dataOf(
+  file: string,
+  shown: string,
+  text: string,
+  options: LoadConfigOptions,
+): Promise<LocatedData> {
+  const kind = extname(file).toLowerCase()
+  if (SCRIPTS.includes(kind)) {
+    const context = { env: options.env ?? process.env, baseDir: dirname(file) }
+    const value = await loadScript(file, shown, context, options.fresh === true)
+    return { value, where: locateInScript(text) }
+  }
+  try {
+    if (kind === ".yaml" || kind === ".yml") {
+      // Few have YAML, and everybody would wait for it.
+      const { readLocatedYaml } = await import("../../config/located-yaml.ts")
+      return readLocatedYaml(text)
+    }
+    if (kind === ".json" || kind === ".jsonc" || kind === "") return readJsonc(text)
+  } catch (thrown) {
+    if (thrown instanceof TextFault) throw textError(thrown, shown)
+    throw thrown
+  }
+  throw failed(shown, `is of a kind that is not read. Write ${READABLE}.`)
+}
+
+async function readText(file: string, shown: string): Promise<string> {
+  try {
+    const text = await readFile(file, "utf8")
+    return text.startsWith("\uFEFF") ? text.slice(1) : text
+  } catch (cause) {
+    const { code } = cause as { code?: unknown }
+    if (code === "ENOENT" || code === "ENOTDIR") {
+      throw failed(shown, `does not exist. Write one with "operations init", or give another path.`)
+    }
+    if (code === "EISDIR") throw failed(shown, `is a folder. Give the file in it: ${READABLE}.`)
+    throw failed(shown, `cannot be read (${String(code)}).`)
+  }
+}
+
+/** As short as it can be: relative to where the program runs, when it is below. */
+function shownPath(file: string): string {
+  const short = relative(process.cwd(), file)
+  return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short
+}
+
+function textError(fault: TextFault, shown: string): ConfigError {
+  const message = `The file ${fault.message}${fault.message.endsWith("?") ? "" : "."}`
+  return new ConfigError([{ path: "", message, ...fault.place }], { file: shown })
+}
+
+function failed(shown: string, message: string): ConfigError {
+  return new ConfigError([{ path: "", message: `The configuration ${message}` }], { file: shown })
+}

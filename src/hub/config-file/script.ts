@@ -1,0 +1,146 @@
+import { spawn } from "node:child_process"
+import { readFile } from "node:fs/promises"
+import { extname } from "node:path"
+import { pathToFileURL } from "node:url"
+import type { ConfigContext } from "../../config/define.ts"
+import { ConfigError, type Place } from "../../config/error.ts"
+import { maskSecrets } from "../../http/secrets.ts"
+import { redactText } from "../../internal/redact.ts"
+import { importModule } from "../../node/import-module.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { importFresh, withoutStamp } from "./fresh-import.ts"
+
+const SECRET_NAME = /(?:token|key|secret|password|passwd|passphrase|credentials?)$/i
+const PACKAGE = /^Cannot find package '([^']+)'/
+const MISSING = /^Cannot find (?:module|package) '(?:[^']*[\\/])?([^'\\/]+)'/
+const CHECK_TIMEOUT = 10_000
+
+/** What a script exports as its configuration; functions are called. Throws a `ConfigError`. */
+export async function loadScript(
+  file: string,
+  shown: string,
+  context: ConfigContext,
+  isFresh: boolean,
+): Promise<unknown> {
+  const { href } = pathToFileURL(file)
+  // TypeScript always goes the way on which it is a module, whatever its package says.
+  const isNew = isFresh || /^\.m?ts$/.test(extname(file))
+  try {
+    const config = exportOf(await (isNew ? importFresh(href) : importModule(href)), shown)
+    return typeof config === "function"
+      ? await (config as (given: unknown) => unknown)(context)
+      : config
+  } catch (thrown) {
+    if (thrown instanceof ConfigError) throw thrown
+    throw await scriptError(thrown, file, shown, context.env)
+  }
+}
+
+function exportOf(module: unknown, shown: string): unknown {
+  const exported = isPlainRecord(module) ? module["default"] : undefined
+  // CommonJS that was written as a module has its default one level deeper.
+  const inner =
+    isPlainRecord(exported) && exported["__esModule"] === true ? exported["default"] : exported
+  if (inner !== undefined) return inner
+  throw new ConfigError(
+    [
+      {
+        path: "",
+        message: "The file has no default export. Write: export default defineConfig({ … })",
+      },
+    ],
+    { file: shown },
+  )
+}
+
+async function scriptError(
+  thrown: unknown,
+  file: string,
+  shown: string,
+  env: ConfigContext["env"],
+): Promise<ConfigError> {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown))
+  const place = (await placeOf(error, file)) ?? undefined
+  return new ConfigError(
+    [{ path: "", message: maskSecrets(`The file ${reasonOf(error)}`, secretsOf(env)), ...place }],
+    {
+      file: shown,
+    },
+  )
+}
+
+/** Variables that are called like secrets: a script may have put them into what it throws. */
+function secretsOf(env: ConfigContext["env"]): readonly string[] {
+  return Object.keys(env).flatMap((name) => (SECRET_NAME.test(name) ? (env[name] ?? []) : []))
+}
+
+/** Why a script failed; without what a parser quotes of it, which may be a secret. */
+function reasonOf(error: Error): string {
+  if (error.name === "TransformError") {
+    const reason = /ERROR: (.*)/.exec(error.message)?.[1] ?? "it cannot be read"
+    return `is not sound: ${lower(unquoted(reason))}.`
+  }
+  if (error instanceof SyntaxError) return `is not sound: ${lower(unquoted(error.message))}.`
+  const message = withoutStamp(redactText(error.message)).split("\n", 1)[0] ?? ""
+  const dot = /[.?!]$/.test(message) ? "" : "."
+  const name = PACKAGE.exec(message)?.[1]
+  const cure = name === undefined ? "" : ` Install it: npm install ${name}`
+  return `could not be run: ${message}${dot}${cure}`
+}
+
+/** Marks such as "}" say what is missing; anything longer is of the file. */
+function unquoted(text: string): string {
+  return text.replaceAll(
+    /"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'/g,
+    (whole, a?: string, b?: string) => ((a ?? b ?? "").length <= 2 ? whole : "…"),
+  )
+}
+
+function lower(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1)
+}
+
+async function placeOf(error: Error, file: string): Promise<Place | undefined> {
+  const text = withoutStamp(`${error.message}\n${error.stack ?? ""}`)
+  const names = [pathToFileURL(file).href, file]
+  for (const name of names) {
+    const at = text.indexOf(`${name}:`)
+    if (at === -1) continue
+    const [, line, column] = /^(\d+)(?::(\d+))?/.exec(text.slice(at + name.length + 1)) ?? []
+    if (line === undefined) continue
+    return { line: Number(line), ...(column !== undefined && { column: Number(column) }) }
+  }
+  if (error instanceof SyntaxError) return await checkedPlace(file)
+  const missing = MISSING.exec(error.message)?.[1]
+  return missing === undefined ? undefined : await importPlace(file, missing)
+}
+
+/** The line that imports what is not there. */
+async function importPlace(file: string, name: string): Promise<Place | undefined> {
+  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n")
+  const at = lines.findIndex(
+    (line) => /\b(?:from|import|require)\b/.test(line) && line.includes(name),
+  )
+  return at === -1 ? undefined : { line: at + 1 }
+}
+
+/** Node tells the line of a mistake in JavaScript only when it is asked to check the file. */
+async function checkedPlace(file: string): Promise<Place | undefined> {
+  const said = await new Promise<string>((settle) => {
+    const child = spawn(process.execPath, ["--check", file], {
+      env: { PATH: process.env["PATH"] },
+      stdio: ["ignore", "ignore", "pipe"],
+      timeout: CHECK_TIMEOUT,
+      windowsHide: true,
+    })
+    let out = ""
+    child.stderr.setEncoding("utf8")
+    child.stderr.on("data", (chunk: string) => {
+      if (out.length < 10_000) out += chunk
+    })
+    child.once("error", () => settle(""))
+    child.once("close", () => settle(out))
+  })
+  const line = /:(\d+)\r?$/m.exec(said)?.[1]
+  return line === undefined ? undefined : { line: Number(line) }
+}

@@ -1,0 +1,152 @@
+import { spawn } from "node:child_process"
+import { open } from "node:fs/promises"
+import { homedir } from "node:os"
+import { basename, isAbsolute, join, resolve, sep } from "node:path"
+
+const MAX_BYTES = 1024 * 1024
+const COMMAND_TIMEOUT = 30_000
+
+/** The text of a file that holds a secret, without the line break at its end. */
+export async function readSecretFile(path: string, baseDir: string): Promise<string> {
+  if (path === "" || path.includes("\0")) throw new Error("uses ${file:…} without a path.")
+  const full = expandHome(path, baseDir)
+  let text: string
+  try {
+    text = await readBounded(full)
+  } catch (thrown) {
+    throw new Error(`the file "${path}" ${fileReason(thrown)}`, { cause: thrown })
+  }
+  const value = text.replace(/^\uFEFF/, "").replace(/(?:\r?\n)+$/, "")
+  if (value === "") throw new Error(`the file "${path}" is empty. Put the secret into it.`)
+  return value
+}
+
+/**
+ * What a program prints, without the line break at its end. What it says on stderr is not shown:
+ * nobody knows what is in it.
+ */
+export async function runCommand(
+  words: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const [program = "", ...args] = words
+  const outcome = await runBounded(program, args, cwd, env)
+  const hint = "Run it by hand to see why."
+  switch (outcome.kind) {
+    case "missing":
+      throw new Error(`the program "${program}" cannot be started. Is it installed, and in PATH?`)
+    case "slow":
+      throw new Error(
+        `the command "${program} …" did not finish within ${COMMAND_TIMEOUT / 1000} s. Does it ask for something?`,
+      )
+    case "large":
+      throw new Error(`the command "${program} …" printed more than ${MAX_BYTES} bytes.`)
+    case "failed":
+      throw new Error(`the command "${program} …" failed (${outcome.why}). ${hint}`)
+    case "done": {
+      const value = outcome.text.replace(/(?:\r?\n)+$/, "")
+      if (value === "") throw new Error(`the command "${program} …" printed nothing. ${hint}`)
+      return value
+    }
+  }
+}
+
+/** What editors fill in. */
+export function editorPlace(name: string, baseDir: string): string {
+  switch (name) {
+    case "userHome":
+      return homedir()
+    case "workspaceFolderBasename":
+      return basename(baseDir)
+    case "pathSeparator":
+    case "/":
+      return sep
+    default:
+      return baseDir
+  }
+}
+
+type Outcome =
+  | { readonly kind: "done"; readonly text: string }
+  | { readonly kind: "failed"; readonly why: string }
+  | { readonly kind: "missing" | "slow" | "large" }
+
+function runBounded(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<Outcome> {
+  return new Promise((settle) => {
+    const child = spawn(program, args, {
+      cwd,
+      env,
+      stdio: ["ignore", "pipe", "ignore"],
+      windowsHide: true,
+    })
+    const chunks: Buffer[] = []
+    let size = 0
+    let stopped: Outcome | undefined
+    const stop = (outcome: Outcome): void => {
+      stopped ??= outcome
+      child.kill("SIGKILL")
+      // What it started may keep the pipe open.
+      child.stdout.destroy()
+    }
+    const timer = setTimeout(() => stop({ kind: "slow" }), COMMAND_TIMEOUT)
+    child.stdout.on("data", (chunk: Buffer) => {
+      size += chunk.length
+      if (size > MAX_BYTES) stop({ kind: "large" })
+      else chunks.push(chunk)
+    })
+    child.once("error", () => {
+      clearTimeout(timer)
+      settle({ kind: "missing" })
+    })
+    child.once("close", (code, signal) => {
+      clearTimeout(timer)
+      const text = Buffer.concat(chunks).toString("utf8")
+      const why = code === null ? `signal ${signal}` : `exit code ${code}`
+      settle(stopped ?? (code === 0 ? { kind: "done", text } : { kind: "failed", why }))
+    })
+  })
+}
+
+async function readBounded(path: string): Promise<string> {
+  const file = await open(path, "r")
+  try {
+    const buffer = Buffer.alloc(MAX_BYTES + 1)
+    let size = 0
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, size, buffer.length - size)
+      size += bytesRead
+      if (bytesRead === 0) return buffer.toString("utf8", 0, size)
+      if (size > MAX_BYTES) throw new Error("too large")
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+function expandHome(path: string, baseDir: string): string {
+  if (path === "~" || path.startsWith("~/") || path.startsWith("~\\")) {
+    return join(homedir(), path.slice(1))
+  }
+  return isAbsolute(path) ? path : resolve(baseDir, path)
+}
+
+function fileReason(thrown: unknown): string {
+  switch ((thrown as { code?: unknown }).code) {
+    case "ENOENT":
+    case "ENOTDIR":
+      return "does not exist. Paths are relative to the configuration."
+    case "EACCES":
+    case "EPERM":
+      return "may not be read by this user."
+    case "EISDIR":
+      return "is a folder."
+    default:
+      return `cannot be read, or is larger than ${MAX_BYTES} bytes.`
+  }
+}

@@ -1,0 +1,257 @@
+import type { SettledConfig } from "../config/model.ts"
+import { CallError } from "../errors.ts"
+import { systemClock } from "../internal/clock.ts"
+import { nearest } from "../internal/suggest.ts"
+import { consoleLogger } from "../logger.ts"
+import type { Logger } from "../logger.ts"
+import type { Clock } from "../platform.ts"
+import { OperationRegistry } from "../registry.ts"
+import { Ledger } from "./ledger.ts"
+import { maskedLogger } from "./masked-logger.ts"
+import type { Hub, HubOptions, OpenSource, SourceReport, SourceStatus } from "./model.ts"
+import { createResolver } from "./references.ts"
+import type { Resolver } from "./references.ts"
+import { SourceRunner } from "./runner.ts"
+import type { RunnerHost } from "./runner.ts"
+import type { Running } from "./running.ts"
+import { openSource } from "./sources/index.ts"
+import { watchFiles } from "./watch.ts"
+
+/** Milliseconds that calls of a source may take to end before it is closed under them. */
+const DRAIN = 30_000
+/** Milliseconds after which files are read and commands run again for what they stand for. */
+const RENEWAL = 60_000
+
+/**
+ * One registry over every source of a configuration. All are opened at once, and one that fails is
+ * tried again while the others serve. Whoever makes a hub closes it.
+ */
+export function createHub(config: SettledConfig, options: HubOptions = {}): Hub {
+  return new SourceHub(config, options)
+}
+
+/** What those need who serve a hub. */
+export interface HubInner {
+  readonly logger: Logger
+  readonly clock: Clock
+  readonly resolve: (text: string) => Promise<string>
+}
+
+const inner = new WeakMap<Hub, HubInner>()
+
+/** @internal */
+export function hubInner(hub: Hub): HubInner {
+  const found = inner.get(hub)
+  if (found === undefined) throw new TypeError("This is no hub of createHub().")
+  return found
+}
+
+class SourceHub implements Hub {
+  readonly registry: OperationRegistry
+  readonly #options: HubOptions
+  readonly #logger: Logger
+  readonly #clock: Clock
+  readonly #env: Readonly<Record<string, string | undefined>>
+  readonly #ledger: Ledger
+  readonly #listeners = new Set<(status: SourceStatus) => void>()
+  readonly #retiring = new Set<Promise<void>>()
+  readonly #ended = new AbortController()
+  /** Those of configurations before, too: what they gave is still secret. */
+  readonly #resolvers: Resolver[] = []
+  #resolvedAt = 0
+  #config: SettledConfig
+  #runners = new Map<string, SourceRunner>()
+  #closing: Promise<void> | undefined
+
+  constructor(config: SettledConfig, options: HubOptions) {
+    const { logger = consoleLogger, clock = systemClock } = options
+    this.#options = options
+    this.#clock = clock
+    this.#env = options.env ?? process.env
+    this.#logger = maskedLogger(logger, this.mask)
+    const { timeout, output, normalize } = config.registry
+    this.registry = new OperationRegistry({
+      timeout,
+      output,
+      normalize,
+      clock,
+      logger: this.#logger,
+    })
+    this.#ledger = new Ledger(this.registry)
+    this.#config = this.#chosen(config)
+    this.#newResolver()
+    inner.set(this, {
+      logger: this.#logger,
+      clock,
+      resolve: (text) => this.#resolve(text),
+    })
+    for (const source of this.#config.sources) this.#add(source)
+    this.#ledger.setOrder([...this.#runners.keys()])
+    for (const runner of this.#runners.values()) runner.start()
+  }
+
+  get config(): SettledConfig {
+    return this.#config
+  }
+
+  get sources(): readonly SourceStatus[] {
+    return Array.from(this.#runners.values(), ({ status }) => status)
+  }
+
+  async ready(): Promise<void> {
+    await Promise.all(Array.from(this.#runners.values(), ({ first }) => first))
+  }
+
+  report(name: string): SourceReport | undefined {
+    return this.#runners.get(name)?.report
+  }
+
+  onStatus(listener: (status: SourceStatus) => void): () => void {
+    const entry = (status: SourceStatus): void => listener(status)
+    this.#listeners.add(entry)
+    return () => void this.#listeners.delete(entry)
+  }
+
+  async reopen(name: string): Promise<void> {
+    this.#assertOpen()
+    const runner = this.#runners.get(name)
+    if (runner === undefined) throw unknownSource(name, [...this.#runners.keys()])
+    await runner.reopen()
+  }
+
+  async apply(config: SettledConfig): Promise<void> {
+    this.#assertOpen()
+    const chosen = this.#chosen(config)
+    const isElsewhere = chosen.baseDir !== this.#config.baseDir
+    this.#config = chosen
+    this.#newResolver()
+    const before = this.#runners
+    this.#runners = new Map()
+    const changes: Promise<void>[] = []
+    for (const source of chosen.sources) {
+      const known = before.get(source.name)
+      before.delete(source.name)
+      if (known === undefined) this.#add(source).start()
+      else {
+        this.#runners.set(source.name, known)
+        changes.push(known.change(source, isElsewhere))
+      }
+    }
+    for (const gone of before.values()) gone.close()
+    this.#ledger.setOrder([...this.#runners.keys()])
+    await Promise.all([...changes, this.ready()])
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.#ended.abort()
+    await this.registry.close()
+    for (const runner of this.#runners.values()) runner.close()
+    await Promise.all(this.#retiring)
+    this.#listeners.clear()
+  }
+
+  #add(source: SettledConfig["sources"][number]): SourceRunner {
+    const runner = new SourceRunner(source, this.#host())
+    this.#runners.set(source.name, runner)
+    return runner
+  }
+
+  #host(): RunnerHost {
+    const hub = this
+    return {
+      logger: this.#logger,
+      clock: this.#clock,
+      env: this.#env,
+      retries: this.#options.retry ?? true,
+      ledger: this.#ledger,
+      open: openSource,
+      get baseDir() {
+        return hub.#config.baseDir
+      },
+      resolve: (text) => this.#resolve(text),
+      mask: this.mask,
+      changed: (status) => this.#tell(status),
+      watch: this.#options.watch === true ? this.#watch : undefined,
+      retire: (running, source) => this.#retire(running, source),
+    }
+  }
+
+  readonly #watch: RunnerHost["watch"] = (paths, since, changed) =>
+    watchFiles(paths, changed, { since, logger: this.#logger })
+
+  #retire(running: Running, source: OpenSource): void {
+    const closing = running
+      .idle(this.#clock, DRAIN, this.#ended.signal)
+      .then(() => source.close())
+      .catch((error: unknown) => this.#logger.warn("A source was not closed", { error }))
+      .finally(() => this.#retiring.delete(closing))
+    this.#retiring.add(closing)
+  }
+
+  #tell(status: SourceStatus): void {
+    for (const listener of this.#listeners) {
+      try {
+        listener(status)
+      } catch (error) {
+        this.#logger.error("A status listener threw", { source: status.name, error })
+      }
+    }
+  }
+
+  /** A configuration with only the sources that were asked for. */
+  #chosen(config: SettledConfig): SettledConfig {
+    const { only } = this.#options
+    if (only === undefined) return config
+    const names = config.sources.map(({ name }) => name)
+    for (const name of only) if (!names.includes(name)) throw unknownSource(name, names)
+    return { ...config, sources: config.sources.filter(({ name }) => only.includes(name)) }
+  }
+
+  #newResolver(): void {
+    const { baseDir } = this.#config
+    this.#resolvers.push(createResolver({ env: this.#env, baseDir }))
+    this.#resolvedAt = this.#clock.now()
+  }
+
+  async #resolve(text: string): Promise<string> {
+    const resolver = this.#resolvers.at(-1)
+    if (resolver === undefined) return text
+    const now = this.#clock.now()
+    if (now - this.#resolvedAt > RENEWAL) {
+      resolver.refresh()
+      this.#resolvedAt = now
+    }
+    return await resolver.resolve(text)
+  }
+
+  readonly mask = (text: string): string =>
+    this.#resolvers.reduce((out, resolver) => resolver.mask(out), text)
+
+  #assertOpen(): void {
+    if (this.#closing === undefined) return
+    throw new CallError("UNAVAILABLE", "The hub is closed.", { retryable: false })
+  }
+}
+
+function unknownSource(name: string, names: readonly string[]): CallError {
+  const meant = nearest(name, names)
+  const cure =
+    meant === undefined
+      ? names.length === 0
+        ? "There are none."
+        : `There are: ${names.map((one) => `"${one}"`).join(", ")}.`
+      : `Did you mean "${meant}"?`
+  return new CallError("VALIDATION_ERROR", `There is no source "${name}". ${cure}`, {
+    retryable: false,
+    mayHaveExecuted: false,
+  })
+}

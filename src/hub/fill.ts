@@ -1,0 +1,59 @@
+import { CallError, isCallError } from "../errors.ts"
+import { reasonOf } from "../schema/describe.ts"
+
+/** Gives what `${…}` in a text stands for. */
+export type Resolve = (text: string) => Promise<string>
+
+/**
+ * A copy of plain data with every reference in its texts filled in. Functions and objects of classes
+ * are left as they are.
+ *
+ * Rejects with an error that says where the reference stands, and never what it would have been.
+ */
+export async function fill<TValue>(
+  value: TValue,
+  resolve: Resolve,
+  source: string,
+  path = "",
+): Promise<TValue> {
+  if (typeof value === "string") return (await fillText(value, resolve, source, path)) as TValue
+  if (Array.isArray(value)) {
+    const items = value.map((item: unknown, index) =>
+      fill(item, resolve, source, `${path}[${index}]`),
+    )
+    return (await Promise.all(items)) as TValue
+  }
+  if (!isPlain(value)) return value
+  const entries = await Promise.all(
+    Object.entries(value).map(async ([key, item]) => {
+      const below = path === "" ? key : `${path}.${key}`
+      return [key, await fill(item as unknown, resolve, source, below)] as const
+    }),
+  )
+  // From entries, so that a key called "__proto__" is one.
+  return Object.fromEntries(entries) as TValue
+}
+
+async function fillText(
+  text: string,
+  resolve: Resolve,
+  source: string,
+  path: string,
+): Promise<string> {
+  if (!/[${]/.test(text)) return text
+  try {
+    return await resolve(text)
+  } catch (cause) {
+    const code = isCallError(cause) ? cause.code : "VALIDATION_ERROR"
+    throw new CallError(code, `Source "${source}", ${path}: ${reasonOf(cause)}`, {
+      cause,
+      retryable: false,
+    })
+  }
+}
+
+function isPlain(value: unknown): value is object {
+  if (typeof value !== "object" || value === null) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,158 @@
+import type { AnyOperation } from "../define.ts"
+import type { OperationRegistry } from "../registry.ts"
+import { reasonOf } from "../schema/describe.ts"
+import { idOf } from "./shape.ts"
+
+/** An operation that a source has, and that is not the one in the registry. */
+export interface Unregistered {
+  readonly id: string
+  readonly reason: string
+}
+
+interface Claim {
+  readonly source: string
+  readonly operation: AnyOperation
+}
+
+/**
+ * Which source each id belongs to. Of several that have it, the first in the configuration counts,
+ * whichever came first in time; when that one goes, the next takes its place.
+ */
+export class Ledger {
+  readonly #registry: OperationRegistry
+  readonly #order = new Map<string, number>()
+  readonly #claims = new Map<string, Claim[]>()
+  readonly #bySource = new Map<string, ReadonlyMap<string, AnyOperation>>()
+  /** What was registered by this ledger, and nobody else. */
+  readonly #registered = new Map<string, Claim>()
+  readonly #unsound = new WeakMap<AnyOperation, string>()
+
+  constructor(registry: OperationRegistry) {
+    this.#registry = registry
+  }
+
+  /** Says which source comes before which. */
+  setOrder(names: readonly string[]): void {
+    const before = new Map(this.#order)
+    this.#order.clear()
+    names.forEach((name, index) => this.#order.set(name, index))
+    const moved = [...this.#claims].filter(([, claims]) => claims.length > 1)
+    if (moved.length > 0 && !sameOrder(before, names)) this.#settle(moved.map(([id]) => id))
+  }
+
+  /** Makes the operations of a source be these. Calls that run go on. */
+  set(source: string, operations: readonly AnyOperation[]): void {
+    const before = this.#bySource.get(source) ?? new Map<string, AnyOperation>()
+    const after = new Map<string, AnyOperation>()
+    // The first of two with one id counts, as between sources.
+    for (const operation of operations) {
+      const id = idOf(operation)
+      if (!after.has(id)) after.set(id, operation)
+    }
+    if (after.size === 0) this.#bySource.delete(source)
+    else this.#bySource.set(source, after)
+    const touched: string[] = []
+    for (const id of before.keys()) {
+      if (after.has(id)) continue
+      this.#drop(source, id)
+      touched.push(id)
+    }
+    for (const [id, operation] of after) {
+      if (before.get(id) === operation) continue
+      this.#drop(source, id)
+      const claims = this.#claims.get(id)
+      if (claims === undefined) this.#claims.set(id, [{ source, operation }])
+      else claims.push({ source, operation })
+      touched.push(id)
+    }
+    this.#settle(touched)
+  }
+
+  /** How many operations of a source are registered. */
+  count(source: string): number {
+    let count = 0
+    for (const id of this.#bySource.get(source)?.keys() ?? []) {
+      if (this.#registered.get(id)?.source === source) count++
+    }
+    return count
+  }
+
+  /** The operations of a source that are not registered, and why. */
+  unregistered(source: string): Unregistered[] {
+    const found: Unregistered[] = []
+    for (const [id, operation] of this.#bySource.get(source) ?? []) {
+      const registered = this.#registered.get(id)
+      if (registered?.source === source) continue
+      found.push({ id, reason: this.#why(id, operation, registered) })
+    }
+    return found
+  }
+
+  #why(id: string, operation: AnyOperation, registered: Claim | undefined): string {
+    const fault = this.#unsound.get(operation)
+    if (fault !== undefined) return fault
+    return registered === undefined
+      ? `"${id}" was registered by the program itself; rename this one`
+      : `source "${registered.source}" has "${id}" too, and comes first; rename one of them, or give one another namespace`
+  }
+
+  #drop(source: string, id: string): void {
+    const claims = this.#claims.get(id)?.filter((claim) => claim.source !== source) ?? []
+    if (claims.length === 0) this.#claims.delete(id)
+    else this.#claims.set(id, claims)
+  }
+
+  /** Brings the registry in step for these ids, in one turn. */
+  #settle(ids: readonly string[]): void {
+    const wanted: [string, Claim][] = []
+    for (const id of ids) {
+      const winner = this.#winner(id)
+      const registered = this.#registered.get(id)
+      if (winner === undefined) this.#remove(id)
+      else if (registered?.operation === winner.operation) this.#registered.set(id, winner)
+      else if (registered !== undefined || !this.#registry.has(id)) wanted.push([id, winner])
+    }
+    if (wanted.length > 0) this.#register(wanted)
+  }
+
+  #winner(id: string): Claim | undefined {
+    let best: Claim | undefined
+    for (const claim of this.#claims.get(id) ?? []) {
+      if (this.#unsound.has(claim.operation)) continue
+      if (best === undefined || this.#rank(claim) < this.#rank(best)) best = claim
+    }
+    return best
+  }
+
+  #rank({ source }: Claim): number {
+    return this.#order.get(source) ?? Number.POSITIVE_INFINITY
+  }
+
+  #remove(id: string): void {
+    if (this.#registered.delete(id)) this.#registry.unregister(id)
+  }
+
+  #register(wanted: readonly (readonly [string, Claim])[]): void {
+    try {
+      this.#registry.registerAll(
+        wanted.map(([, { operation }]) => operation),
+        { replace: true },
+      )
+      for (const [id, claim] of wanted) this.#registered.set(id, claim)
+    } catch (error) {
+      // One that is not sound does not keep the others out.
+      if (wanted.length > 1) {
+        for (const one of wanted) this.#register([one])
+        return
+      }
+      const [[id, { operation }]] = wanted as [readonly [string, Claim]]
+      this.#unsound.set(operation, reasonOf(error))
+      if (this.#winner(id) === undefined) this.#remove(id)
+      else this.#settle([id])
+    }
+  }
+}
+
+function sameOrder(before: ReadonlyMap<string, number>, names: readonly string[]): boolean {
+  return before.size === names.length && names.every((name, index) => before.get(name) === index)
+}

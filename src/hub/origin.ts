@@ -1,0 +1,65 @@
+import { resolve } from "node:path"
+import { fileURLToPath } from "node:url"
+import type {
+  MCPSource,
+  OpenAPISource,
+  RemoteSource,
+  ScanSource,
+  SettledSource,
+} from "../config/model.ts"
+import { redactText } from "../internal/redact.ts"
+
+/** Where a source comes from, as it is written in its configuration, without anything secret. */
+export function originOf({ kind, config }: SettledSource): string {
+  switch (kind) {
+    case "scan":
+      return (config as ScanSource).scan
+    case "openapi":
+      return placeOf((config as OpenAPISource).openapi)
+    case "remote":
+      return placeOf((config as RemoteSource).remote)
+    case "mcp":
+      return serverOf((config as MCPSource).mcp)
+  }
+}
+
+/** The file or folder that a source is made of, as far as its configuration tells. */
+export function filesOf({ kind, config }: SettledSource, baseDir: string): readonly string[] {
+  const text =
+    kind === "scan"
+      ? (config as ScanSource).scan
+      : kind === "openapi"
+        ? (config as OpenAPISource).openapi
+        : undefined
+  if (text === undefined || /^https?:/i.test(text) || text.includes("${")) return []
+  return [pathOf(text, baseDir)]
+}
+
+/** An absolute path; relative ones start at the configuration. */
+export function pathOf(text: string, baseDir: string): string {
+  return text.startsWith("file:") ? fileURLToPath(text) : resolve(baseDir, text)
+}
+
+/** An address without user, password and query; or a path. */
+function placeOf(text: string): string {
+  if (!URL.canParse(text) || !/^(?:https?|wss?):/i.test(text)) return redactText(text)
+  const { protocol, host, pathname } = new URL(text)
+  return `${protocol}//${host}${pathname === "/" ? "" : pathname}`
+}
+
+/** The program and the first thing it is told; what follows may be a secret. */
+function serverOf(mcp: MCPSource["mcp"]): string {
+  if (typeof mcp !== "string") {
+    const { command, args = [], url } = mcp
+    if (command !== undefined) return commandOf([command, args].flat(2).map(String))
+    return url === undefined ? "a transport of the program" : placeOf(String(url))
+  }
+  return /^https?:/i.test(mcp) ? placeOf(mcp) : commandOf(mcp.trim().split(/\s+/))
+}
+
+function commandOf([program = "", ...args]: readonly string[]): string {
+  const first = args.findIndex((arg) => !arg.startsWith("-"))
+  const shown = first === -1 ? [] : args.slice(0, first + 1)
+  const rest = args.length > shown.length ? ["…"] : []
+  return redactText([program, ...shown, ...rest].join(" "))
+}

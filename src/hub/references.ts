@@ -1,0 +1,179 @@
+import { splitCommandLine } from "../config/command-line.ts"
+import { parseReferences, type TextPart } from "../config/references.ts"
+import { unknownKind } from "../config/shape.ts"
+import { CallError } from "../errors.ts"
+import { maskValue } from "../http/secrets.ts"
+import { nearest } from "../internal/suggest.ts"
+import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
+
+/** Gives what a program prints. No shell is asked. */
+export type RunCommand = (words: readonly string[], cwd: string) => Promise<string>
+
+export interface ResolverOptions {
+  /** Variables for `${env:NAME}`. */
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Where relative files start, and commands run. */
+  readonly baseDir: string
+  readonly runCommand?: RunCommand | undefined
+}
+
+/** Knows what references stand for, and keeps it out of everything that is shown. */
+export interface Resolver {
+  /**
+   * A text with its references filled in. Rejects with a `CallError` that names what is missing and the
+   * cure, and shows no value.
+   */
+  resolve(text: string): Promise<string>
+  /** Everything that was resolved. */
+  secrets(): readonly string[]
+  /** A text without any of it. */
+  mask(text: string): string
+  /** Files are read and commands run again when they are needed next. */
+  refresh(): void
+}
+
+const MAX_NESTING = 8
+// Beyond that many, the oldest are long out of use: tokens that were renewed.
+const MOST_SECRETS = 1000
+const SHORTEST_LINE = 8
+
+/** What `${env:NAME}`, `${file:path}` and `${command:…}` stand for. */
+export function createResolver(options: ResolverOptions): Resolver {
+  return new References(options)
+}
+
+class References implements Resolver {
+  readonly #env: ResolverOptions["env"]
+  readonly #baseDir: string
+  readonly #run: RunCommand
+  readonly #secrets = new Set<string>()
+  readonly #known = new Map<string, Promise<string>>()
+
+  constructor({ env, baseDir, runCommand }: ResolverOptions) {
+    this.#env = env
+    this.#baseDir = baseDir
+    this.#run = runCommand ?? ((words, cwd) => run(words, cwd, env))
+  }
+
+  async resolve(text: string): Promise<string> {
+    try {
+      return await this.#fill(text, 0)
+    } catch (thrown) {
+      if (!(thrown instanceof ReferenceFault)) throw thrown
+      const { message, details } = thrown
+      throw new CallError("VALIDATION_ERROR", message, { ...(details && { details }) })
+    }
+  }
+
+  secrets(): readonly string[] {
+    return [...this.#secrets]
+  }
+
+  mask(text: string): string {
+    return this.#secrets.size === 0 ? text : maskValue(text, this.secrets())
+  }
+
+  refresh(): void {
+    this.#known.clear()
+  }
+
+  async #fill(text: string, nesting: number): Promise<string> {
+    if (!text.includes("${")) return text
+    if (nesting > MAX_NESTING) throw new ReferenceFault("has references nested too deeply.")
+    let out = ""
+    for (const part of parseReferences(text)) out += await this.#valueOf(part, nesting)
+    return out
+  }
+
+  async #valueOf(part: TextPart, nesting: number): Promise<string> {
+    switch (part.kind) {
+      case "text":
+        return part.text
+      case "env":
+        return await this.#variable(part.name, part.fallback, nesting)
+      case "file": {
+        const path = await this.#fill(part.name, nesting + 1)
+        return await this.#once(`file:${path}`, () => readSecretFile(path, this.#baseDir))
+      }
+      case "command":
+        return await this.#command(part.name, nesting)
+      case "place":
+        return editorPlace(part.name, this.#baseDir)
+      case "unknown":
+        throw new ReferenceFault(part.name === "input" ? INPUT : unknownKind(part.name))
+      case "open":
+        throw new ReferenceFault(`has "\${${part.name}:" without the "}" that ends it.`)
+    }
+  }
+
+  async #variable(name: string, fallback: string | undefined, nesting: number): Promise<string> {
+    const value = Object.hasOwn(this.#env, name) ? this.#env[name] : undefined
+    if (value !== undefined && value !== "") return this.#keep(value)
+    if (fallback !== undefined) return await this.#fill(fallback, nesting + 1)
+    throw missingVariable(name, value === "", Object.keys(this.#env))
+  }
+
+  async #command(line: string, nesting: number): Promise<string> {
+    const split = splitCommandLine(line)
+    if (split === undefined || split.length === 0) {
+      const why =
+        split === undefined ? "has a quotation mark that is not closed" : "names no program"
+      throw new ReferenceFault(`uses \${command:…}, which ${why}.`)
+    }
+    // Words are told apart before anything is filled in: a value is never read as two words.
+    const words = await Promise.all(split.map((word) => this.#fill(word, nesting + 1)))
+    return await this.#once(`command:${JSON.stringify(words)}`, () =>
+      this.#run(words, this.#baseDir),
+    )
+  }
+
+  /** What was read stays read; what failed is tried again. */
+  async #once(key: string, read: () => Promise<string>): Promise<string> {
+    const reading = this.#known.get(key) ?? read()
+    this.#known.set(key, reading)
+    try {
+      return this.#keep(await reading)
+    } catch (thrown) {
+      if (this.#known.get(key) === reading) this.#known.delete(key)
+      if (thrown instanceof ReferenceFault) throw thrown
+      throw new ReferenceFault(this.mask(String((thrown as Error).message)))
+    }
+  }
+
+  #keep(value: string): string {
+    const lines = value.includes("\n") ? value.split(/\r?\n/) : []
+    // A part of a key is enough to be sorry for.
+    for (const secret of [value, ...lines.filter((line) => line.length >= SHORTEST_LINE)]) {
+      this.#secrets.delete(secret)
+      this.#secrets.add(secret)
+    }
+    for (const oldest of this.#secrets) {
+      if (this.#secrets.size <= MOST_SECRETS) break
+      this.#secrets.delete(oldest)
+    }
+    return value
+  }
+}
+
+const INPUT =
+  "uses ${input:…}, for which an editor would ask. Write ${env:NAME} instead, and set that variable."
+
+/** Why a reference stands for nothing; names it, and never shows a value. */
+class ReferenceFault extends Error {
+  readonly details: Readonly<Record<string, string>> | undefined
+
+  constructor(message: string, details?: Readonly<Record<string, string>>) {
+    super(message)
+    this.details = details
+  }
+}
+
+function missingVariable(name: string, isEmpty: boolean, names: readonly string[]): ReferenceFault {
+  const meant = isEmpty ? undefined : nearest(name, names)
+  const guess = meant === undefined ? "" : ` Did you mean "${meant}"?`
+  const what = isEmpty ? "is empty" : "is not set"
+  const cure = isEmpty
+    ? `Give it a value, or say that it may be empty: \${env:${name}:-}.`
+    : `Set it (export ${name}=…), or give a default: \${env:${name}:-…}.`
+  return new ReferenceFault(`the variable "${name}" ${what}.${guess} ${cure}`, { variable: name })
+}

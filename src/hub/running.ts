@@ -1,0 +1,62 @@
+import { setRef } from "../internal/defer.ts"
+import type { Clock } from "../platform.ts"
+import type { WrapHandler } from "./shape.ts"
+
+type Handler = (...args: unknown[]) => unknown
+
+/** The calls that run on a source, so that it is not closed under them. */
+export class Running {
+  #count = 0
+  #idle: (() => void)[] = []
+
+  /** A handler that counts. */
+  readonly wrap: WrapHandler = (given, isStream) => {
+    const handler = given as Handler
+    return isStream
+      ? (...args: unknown[]) => this.#stream(() => handler(...args) as AsyncIterable<unknown>)
+      : (...args: unknown[]) => this.#call(() => handler(...args))
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  /** Settles when nothing runs, when the time is up, or when nobody wants to wait any longer. */
+  async idle(clock: Clock, milliseconds: number, signal: AbortSignal): Promise<void> {
+    if (this.#count === 0 || signal.aborted) return
+    await new Promise<void>((resolve) => {
+      const timer = clock.setTimeout(done, milliseconds)
+      setRef(timer, false)
+      function done(): void {
+        clock.clearTimeout(timer)
+        signal.removeEventListener("abort", done)
+        resolve()
+      }
+      signal.addEventListener("abort", done)
+      this.#idle.push(done)
+    })
+  }
+
+  async #call(run: () => unknown): Promise<unknown> {
+    this.#count++
+    try {
+      return await run()
+    } finally {
+      this.#end()
+    }
+  }
+
+  async *#stream(run: () => AsyncIterable<unknown>): AsyncGenerator<unknown, void, undefined> {
+    this.#count++
+    try {
+      yield* run()
+    } finally {
+      this.#end()
+    }
+  }
+
+  #end(): void {
+    if (--this.#count > 0) return
+    for (const done of this.#idle.splice(0)) done()
+  }
+}

@@ -1,0 +1,42 @@
+import type { SettledSource } from "../config/model.ts"
+
+/** What is said of a source without it having to be opened anew. */
+const SHAPE: ReadonlySet<string> = new Set([
+  "namespace",
+  "include",
+  "exclude",
+  "rename",
+  "visibility",
+  "access",
+  "disabled",
+])
+
+/** Whether two values are the same data; functions and objects of classes are the same as themselves. */
+export function sameData(a: unknown, b: unknown): boolean {
+  if (Object.is(a, b)) return true
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false
+  if (Array.isArray(a) !== Array.isArray(b)) return false
+  if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false
+  if (!Array.isArray(a) && !isPlain(a)) return a instanceof URL && a.href === (b as URL).href
+  const keys = definedKeys(a)
+  if (keys.length !== definedKeys(b).length) return false
+  return keys.every((key) => Object.hasOwn(b, key) && sameData(a[key as never], b[key as never]))
+}
+
+/** Whether what is open for one configuration of a source can serve for the other. */
+export function isSameOpening(a: SettledSource, b: SettledSource): boolean {
+  return a.kind === b.kind && sameData(opening(a), opening(b))
+}
+
+function opening({ config }: SettledSource): object {
+  return Object.fromEntries(Object.entries(config).filter(([key]) => !SHAPE.has(key)))
+}
+
+function definedKeys(value: object): string[] {
+  return Object.keys(value).filter((key) => value[key as never] !== undefined)
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}

@@ -1,0 +1,181 @@
+import { CallError, isCallError } from "../errors.ts"
+import type { ServerConfig } from "../config/model.ts"
+import { serveHTTP } from "../node/serve-http.ts"
+import type { ServedHTTP } from "../node/serve-http.ts"
+import { toHTTP } from "../serve/http/to-http.ts"
+import type { HTTPServer } from "../serve/http/to-http.ts"
+import { settlePath } from "../serve/http/options.ts"
+import { loadServerSDK } from "../serve/mcp/sdk.ts"
+import { toMCP } from "../serve/mcp/to-mcp.ts"
+import type { MCPServer } from "../serve/mcp/to-mcp.ts"
+import { reasonOf } from "../schema/describe.ts"
+import { loadWs } from "../transport/ws.ts"
+import { hubInner } from "./create-hub.ts"
+import { createHubRoutes } from "./hub-routes.ts"
+import type { Hub } from "./model.ts"
+import { authOf, rateLimitOf } from "./server-options.ts"
+
+/** What may be said when a hub is served, in place of what its configuration says. */
+export interface ServeHubOptions extends ServerConfig {
+  /** Milliseconds that `close` waits for calls that run; 5,000. */
+  readonly drainMs?: number | undefined
+}
+
+/** A hub that listens. Whoever makes one closes it; the hub itself stays open. */
+export interface ServedHub extends AsyncDisposable {
+  /** Where it is: `http://127.0.0.1:3000`. */
+  readonly url: string
+  /** Where MCP clients connect; `undefined` where there is none. */
+  readonly mcpUrl: string | undefined
+  /** Where `remote` sources and WebSocket clients connect; `undefined` where there is none. */
+  readonly wsUrl: string | undefined
+  /** Takes nothing new, waits for what runs, closes the port. Twice is fine. */
+  close(): Promise<void>
+}
+
+/** Opens a port for a hub: HTTP, WebSocket and MCP, for whom its configuration lets in. */
+export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
+  const config: ServeHubOptions = { ...hub.config.server, ...defined(overrides) }
+  const { port = 3000, host = "127.0.0.1", websocket } = config
+  const { logger, clock } = hubInner(hub)
+  const { api, mcp } = await makeServers(hub, config)
+  let served: ServedHTTP
+  try {
+    served = await serveHTTP(api, { port, host, websocket, logger, clock })
+  } catch (error) {
+    await Promise.all([api.close(), mcp?.close()])
+    throw explain(error, host, port)
+  }
+  return new Served(served, mcp, await hasSockets(websocket))
+}
+
+interface Servers {
+  readonly api: HTTPServer
+  readonly mcp: MCPServer | undefined
+}
+
+async function makeServers(hub: Hub, config: ServeHubOptions): Promise<Servers> {
+  const { logger, clock, resolve } = hubInner(hub)
+  const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
+  const basePath = settlePath("server.basePath", config.basePath ?? "")
+  const auth = await authOf(config, resolve)
+  const rules = { allowedHosts, allowedOrigins }
+  const mcp = (await hasMCP(config.mcp))
+    ? toMCP(hub.registry, {
+        ...rules,
+        title,
+        drainMs,
+        logger,
+        // The same as for requests, and with the same limits.
+        ...(auth !== undefined && { authenticate: (request) => authenticate(request) }),
+      })
+    : undefined
+  const wellKnown = "/.well-known/oauth-protected-resource"
+  const api = toHTTP(hub.registry, {
+    ...rules,
+    title,
+    description,
+    basePath,
+    auth,
+    trustedProxies,
+    cors,
+    rateLimit: rateLimitOf(config),
+    drainMs,
+    logger,
+    clock,
+    routes: createHubRoutes(hub),
+    ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp, [wellKnown]: mcp } }),
+  })
+  const { guard } = api.inner
+  const authenticate: NonNullable<typeof guard.authenticate> = (request) =>
+    (guard.authenticateUpgrade ?? guard.authenticate)?.(request)
+  return { api, mcp }
+}
+
+/** Whether there is MCP: where its package is installed, unless the configuration says otherwise. */
+async function hasMCP(wanted: boolean | undefined): Promise<boolean> {
+  if (wanted === false) return false
+  try {
+    await loadServerSDK()
+    return true
+  } catch (error) {
+    if (wanted === true) throw error
+    return false
+  }
+}
+
+async function hasSockets(wanted: boolean | undefined): Promise<boolean> {
+  if (wanted === false) return false
+  return await loadWs("serveHub").then(
+    () => true,
+    () => false,
+  )
+}
+
+function explain(error: unknown, host: string, port: number): unknown {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  const shown = `${host}:${port}`
+  switch (cause?.code) {
+    case "EADDRINUSE":
+      return unavailable(
+        `Port ${port} of ${host} is taken. Stop what listens there, or choose another: --port ${port + 1}, or --port 0 for any.`,
+        error,
+      )
+    case "EACCES":
+      return unavailable(`This user may not listen on ${shown}. Choose a port above 1023.`, error)
+    case "EADDRNOTAVAIL":
+      return unavailable(`This machine has no address "${host}". Use 127.0.0.1 or 0.0.0.0.`, error)
+    default:
+      break
+  }
+  if (isCallError(error) || !(error instanceof TypeError)) return error
+  if (!reasonOf(error).includes("other machines")) return error
+  return new CallError(
+    "VALIDATION_ERROR",
+    `"${host}" can be reached from other machines. Give "server.apiKeys" or "server.jwt" in the configuration, or listen on 127.0.0.1.`,
+    { cause: error, retryable: false },
+  )
+}
+
+function unavailable(message: string, cause: unknown): CallError {
+  return new CallError("UNAVAILABLE", message, { cause, retryable: false })
+}
+
+function defined<TValue extends object>(value: TValue): Partial<TValue> {
+  return Object.fromEntries(
+    Object.entries(value).filter(([, item]) => item !== undefined),
+  ) as Partial<TValue>
+}
+
+class Served implements ServedHub {
+  readonly url: string
+  readonly mcpUrl: string | undefined
+  readonly wsUrl: string | undefined
+  readonly #served: ServedHTTP
+  readonly #mcp: MCPServer | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(served: ServedHTTP, mcp: MCPServer | undefined, takesSockets: boolean) {
+    this.url = served.url
+    this.mcpUrl = mcp === undefined ? undefined : `${served.url}/mcp`
+    this.wsUrl = takesSockets ? `${served.url.replace(/^http/, "ws")}/ws` : undefined
+    this.#served = served
+    this.#mcp = mcp
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** The port goes last: clients of MCP get their answers through it. */
+  async #close(): Promise<void> {
+    const served = this.#served.close()
+    await this.#mcp?.close()
+    await served
+  }
+}

@@ -1,0 +1,70 @@
+import type { ApiKeyConfig, ServerConfig } from "../config/model.ts"
+import { CallError } from "../errors.ts"
+import { reasonOf } from "../schema/describe.ts"
+import type { AuthOptions } from "../serve/http/auth/options.ts"
+import type { RateLimitOptions } from "../serve/http/limits.ts"
+
+/** Of issuers that do not say: what is signed with a public key. */
+const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
+
+/** How callers prove who they are; `undefined` where nobody is asked. */
+export async function authOf(
+  { apiKeys, jwt }: ServerConfig,
+  resolve: (text: string) => Promise<string>,
+): Promise<AuthOptions | undefined> {
+  const keys = apiKeys === undefined || apiKeys.length === 0 ? undefined : apiKeys
+  if (keys === undefined && jwt === undefined) return undefined
+  return {
+    ...(keys !== undefined && {
+      apiKeys: await Promise.all(keys.map((key, index) => keyOf(key, index, resolve))),
+    }),
+    ...(jwt !== undefined && {
+      jwt: {
+        jwks: await filled(jwt.jwksUrl, "server.jwt.jwksUrl", resolve),
+        issuer: await filled(jwt.issuer, "server.jwt.issuer", resolve),
+        audience: await filled(jwt.audience, "server.jwt.audience", resolve),
+        algorithms: jwt.algorithms ?? ALGORITHMS,
+      },
+    }),
+  }
+}
+
+/** So many requests in a window, as so many a second and a burst. */
+export function rateLimitOf({ rateLimit }: ServerConfig): RateLimitOptions | undefined {
+  if (rateLimit === undefined) return undefined
+  const { requests, windowMs = 60_000 } = rateLimit
+  return { perSecond: requests / (windowMs / 1000), burst: Math.max(1, requests) }
+}
+
+async function keyOf(
+  { hash, id, scopes = [] }: ApiKeyConfig,
+  index: number,
+  resolve: (text: string) => Promise<string>,
+): Promise<NonNullable<AuthOptions["apiKeys"]>[number]> {
+  const path = `server.apiKeys[${index}].hash`
+  const settled = (await filled(hash, path, resolve)).trim()
+  // The text is not shown: it may be the key itself.
+  if (!/^[0-9a-f]{64}$/i.test(settled)) {
+    throw new CallError(
+      "VALIDATION_ERROR",
+      `${path} (of "${id}") must be 64 hexadecimal digits: the SHA-256 of the key, as hashApiKey(key) of "@alkdev/operations/to-http" gives it.`,
+      { retryable: false },
+    )
+  }
+  return { hash: settled, identity: { id, scopes } }
+}
+
+async function filled(
+  text: string,
+  path: string,
+  resolve: (text: string) => Promise<string>,
+): Promise<string> {
+  try {
+    return await resolve(text)
+  } catch (cause) {
+    throw new CallError("VALIDATION_ERROR", `${path}: ${reasonOf(cause)}`, {
+      cause,
+      retryable: false,
+    })
+  }
+}

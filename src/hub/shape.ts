@@ -1,0 +1,232 @@
+import type { AccessRule, SettledSource } from "../config/model.ts"
+import type { AnyOperation } from "../define.ts"
+import { changedOperation, lazyPartsOf } from "../internal/lazy-operation.ts"
+import type { LazyChanges } from "../internal/lazy-operation.ts"
+import type { AccessControl } from "../types.ts"
+import { compilePattern } from "./patterns.ts"
+import type { Matcher } from "./patterns.ts"
+
+/** What a configuration made of the operations of a source. */
+export interface Shaped {
+  readonly operations: readonly AnyOperation[]
+  /** The id that an operation has here, by the one its source gives it. */
+  readonly ids: ReadonlyMap<string, string>
+  /** Ids, as the source gives them, that were left out by `include` and `exclude`. */
+  readonly filtered: ReadonlySet<string>
+  /** Words of the configuration that changed nothing, and what to do about it. */
+  readonly warnings: readonly string[]
+}
+
+/** Wraps the handlers of operations, to see which calls run. */
+export type WrapHandler = (
+  handler: (...args: never[]) => unknown,
+  isStream: boolean,
+) => (...args: never[]) => unknown
+
+const NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
+
+/**
+ * Gives the operations of one source the names and rules of its configuration.
+ *
+ * No schema is looked at, and an operation that was shaped before is given again as the same object.
+ */
+export class Shaper {
+  readonly #source: SettledSource
+  readonly #openedAs: string
+  readonly #wrap: WrapHandler | undefined
+  readonly #include: readonly Pattern[] | undefined
+  readonly #exclude: readonly Pattern[]
+  readonly #rules: readonly CompiledRule[]
+  readonly #renames: ReadonlyMap<string, string>
+  readonly #known = new WeakMap<AnyOperation, AnyOperation>()
+
+  /** `openedAs` is the namespace that the source was opened with. */
+  constructor(source: SettledSource, openedAs: string, wrap?: WrapHandler) {
+    this.#source = source
+    this.#openedAs = openedAs
+    this.#wrap = wrap
+    this.#include = source.include?.map(patternOf)
+    this.#exclude = source.exclude.map(patternOf)
+    this.#rules = source.access.map(compileRule)
+    this.#renames = new Map(Object.entries(source.rename))
+  }
+
+  shape(given: readonly AnyOperation[]): Shaped {
+    const operations: AnyOperation[] = []
+    const ids = new Map<string, string>()
+    const filtered = new Set<string>()
+    const used = new Set<unknown>()
+    const taken = new Map<string, string>()
+    const warnings: string[] = []
+    for (const operation of given) {
+      const named = this.#nameOf(operation)
+      if (!this.#isWanted(named.words, used)) {
+        filtered.add(idOf(operation))
+        continue
+      }
+      const name = this.#rename(named, used, warnings)
+      const shaped = this.#shaped(operation, named, name)
+      const id = idOf(shaped)
+      ids.set(idOf(operation), id)
+      const other = taken.get(id)
+      taken.set(id, other ?? idOf(operation))
+      if (other === undefined) operations.push(shaped)
+      else {
+        warnings.push(
+          `"${other}" and "${idOf(operation)}" of source "${this.#source.name}" would both be "${id}": the first counts. Rename one of them.`,
+        )
+      }
+    }
+    return { operations, ids, filtered, warnings: [...warnings, ...this.#unused(used)] }
+  }
+
+  #nameOf(operation: AnyOperation): Named {
+    const { namespace, name } = place(operation, this.#source, this.#openedAs)
+    const words = new Set([name, `${namespace}.${name}`, operation.name, idOf(operation)])
+    return { namespace, name, words: [...words] }
+  }
+
+  #isWanted(words: readonly string[], used: Set<unknown>): boolean {
+    const fits = (pattern: Pattern): boolean => {
+      if (!words.some(pattern.matches)) return false
+      used.add(pattern)
+      return true
+    }
+    if (this.#include !== undefined && this.#include.filter(fits).length === 0) return false
+    return this.#exclude.filter(fits).length === 0
+  }
+
+  #rename({ name, words, namespace }: Named, used: Set<unknown>, warnings: string[]): string {
+    const old = words.find((word) => this.#renames.has(word))
+    if (old === undefined) return name
+    used.add(old)
+    const given = this.#renames.get(old) ?? name
+    const renamed = given.startsWith(`${namespace}.`) ? given.slice(namespace.length + 1) : given
+    if (NAME.test(renamed) && renamed.length <= 256) return renamed
+    warnings.push(
+      `rename: "${old}" cannot be called "${given}". Names are letters, digits, "_" and "-", with dots inside.`,
+    )
+    return name
+  }
+
+  #shaped(operation: AnyOperation, named: Named, name: string): AnyOperation {
+    const known = this.#known.get(operation)
+    if (known !== undefined) return known
+    const changes = this.#changes(operation, named, name)
+    const shaped = changes === undefined ? operation : change(operation, changes)
+    this.#known.set(operation, shaped)
+    return shaped
+  }
+
+  #changes(operation: AnyOperation, named: Named, name: string): LazyChanges | undefined {
+    const words = [...named.words, name, `${named.namespace}.${name}`]
+    const access = this.#rules.find(({ matches }) => words.some(matches))?.access
+    const { visibility } = this.#source
+    const isStream = operation.type === "subscription"
+    const wrap = this.#wrap
+    const isSame = operation.namespace === named.namespace && operation.name === name
+    if (isSame && access === undefined && visibility === undefined && wrap === undefined) {
+      return undefined
+    }
+    return {
+      namespace: named.namespace,
+      name,
+      accessControl: access,
+      visibility,
+      ...(wrap !== undefined && {
+        wrap: (handler) => wrap(handler as never, isStream) as typeof handler,
+      }),
+    }
+  }
+
+  #unused(used: ReadonlySet<unknown>): string[] {
+    const nothing = (what: string, text: string): string =>
+      `${what}: nothing of source "${this.#source.name}" is called "${text}". See what there is: operations list --source ${this.#source.name}`
+    return [
+      ...(this.#include ?? [])
+        .filter((one) => !used.has(one))
+        .map(({ text }) => nothing("include", text)),
+      ...this.#exclude.filter((one) => !used.has(one)).map(({ text }) => nothing("exclude", text)),
+      ...[...this.#renames.keys()]
+        .filter((old) => !used.has(old))
+        .map((old) => nothing("rename", old)),
+    ]
+  }
+}
+
+interface Named {
+  readonly namespace: string
+  readonly name: string
+  /** All that a configuration may call it. */
+  readonly words: readonly string[]
+}
+
+interface Pattern {
+  readonly text: string
+  readonly matches: Matcher
+}
+
+interface CompiledRule {
+  readonly matches: Matcher
+  readonly access: AccessControl
+}
+
+/** Where an operation goes: sources of functions keep their own namespaces unless they are given one. */
+function place(
+  { namespace, name }: AnyOperation,
+  source: SettledSource,
+  openedAs: string,
+): { readonly namespace: string; readonly name: string } {
+  switch (source.kind) {
+    case "openapi":
+    case "mcp":
+      // An MCP server has namespaces beside its own, such as "files-resources".
+      return {
+        namespace: namespace.startsWith(openedAs)
+          ? source.namespace + namespace.slice(openedAs.length)
+          : namespace,
+        name,
+      }
+    case "scan":
+      if (source.config.namespace === undefined) return { namespace, name }
+      break
+    case "remote":
+      break
+  }
+  if (namespace === source.namespace) return { namespace, name }
+  return { namespace: source.namespace, name: `${namespace}.${name}` }
+}
+
+function change(operation: AnyOperation, changes: LazyChanges): AnyOperation {
+  const parts = lazyPartsOf(operation)
+  if (parts !== undefined) return changedOperation(parts, changes)
+  const { namespace, name, accessControl, visibility, wrap } = changes
+  const { handler } = operation
+  return Object.freeze({
+    ...operation,
+    ...(namespace !== undefined && { namespace }),
+    ...(name !== undefined && { name }),
+    ...(accessControl !== undefined && { accessControl }),
+    ...(visibility !== undefined && { visibility }),
+    ...(wrap !== undefined && handler !== undefined && { handler: wrap(handler as never) }),
+  })
+}
+
+function patternOf(text: string): Pattern {
+  return { text, matches: compilePattern(text) }
+}
+
+function compileRule({ match, ...access }: AccessRule): CompiledRule {
+  const patterns = match === undefined ? ["*"] : typeof match === "string" ? [match] : match
+  const matchers = patterns.map(compilePattern)
+  const { requiredScopes = [] } = access as Partial<AccessControl>
+  return {
+    matches: (text) => matchers.some((matches) => matches(text)),
+    access: Object.freeze({ ...access, requiredScopes }),
+  }
+}
+
+/** The id of an operation. */
+export function idOf({ namespace, name }: AnyOperation): string {
+  return `${namespace}.${name}`
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { resolve as resolvePath, sep } from "node:path"
+import type { MCPClientConfig } from "../../from_mcp.ts"
+import { readEntry } from "../../mcp/config-entry.ts"
+import { fill } from "../fill.ts"
+import type { SourceContext } from "../model.ts"
+
+/** What is no text of a configuration, and must not be copied. */
+const OBJECTS = ["transport", "authProvider", "pins", "logger"] as const
+
+/**
+ * An entry as any editor writes it, as a configuration of ours: other names for the same, variables of
+ * theirs and references of ours filled in.
+ */
+export async function readMCPEntry(
+  entry: MCPClientConfig,
+  name: string,
+  { resolve, baseDir, logger }: Pick<SourceContext, "resolve" | "baseDir" | "logger">,
+): Promise<MCPClientConfig> {
+  const objects = Object.fromEntries(
+    OBJECTS.filter((key) => Object.hasOwn(entry, key)).map((key) => [key, entry[key]]),
+  )
+  const texts = Object.fromEntries(
+    Object.entries(entry).filter(([key]) => !Object.hasOwn(objects, key)),
+  )
+  const tokens = new Tokens()
+  const { envFile, ...filled } = await fill(
+    texts as Record<string, unknown>,
+    async (text) => tokens.hide(await resolve(ours(text))),
+    name,
+  )
+  const fields = await readEntry(
+    name,
+    {
+      ...filled,
+      ...(typeof envFile === "string" && {
+        envFile: resolvePath(baseDir, tokens.show(envFile) as string),
+      }),
+    },
+    {
+      variables: NOTHING_LEFT,
+      readFile: (path) => readFile(path, "utf8"),
+      warn: (message) => logger.warn(message),
+    },
+  )
+  return { ...(tokens.show(fields) as MCPClientConfig), ...objects }
+}
+
+/** The one way to write a variable that is not like ours: opencode's `{env:NAME}`. */
+function ours(text: string): string {
+  return text.replaceAll(/(?<!\$)\{env:(\w+)\}/g, (_, word: string) => `\${env:${word}}`)
+}
+
+/** By then every reference was filled in. */
+const NOTHING_LEFT = {
+  env: () => undefined,
+  workspaceFolder: () => undefined,
+  userHome: () => undefined,
+  pathSeparator: () => sep,
+  input: async () => undefined,
+}
+
+/** Keeps what references stand for out of sight, so that a secret with `${` in it is not read again. */
+class Tokens {
+  readonly #values = new Map<string, string>()
+
+  hide(value: string): string {
+    const token = `<${randomUUID()}>`
+    this.#values.set(token, value)
+    return token
+  }
+
+  show(value: unknown): unknown {
+    if (typeof value === "string") {
+      return value.replaceAll(/<[\da-f-]{36}>/g, (token) => this.#values.get(token) ?? token)
+    }
+    if (Array.isArray(value)) return value.map((item) => this.show(item))
+    if (typeof value !== "object" || value === null) return value
+    const prototype: unknown = Object.getPrototypeOf(value)
+    if (prototype !== Object.prototype && prototype !== null) return value
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, this.show(item)]))
+  }
+}

@@ -1,0 +1,170 @@
+import { resolve as resolvePath } from "node:path"
+import { splitCommandLine } from "../../config/command-line.ts"
+import type { MCPSource } from "../../config/model.ts"
+import { CallError } from "../../errors.ts"
+import { createMCPClient } from "../../from_mcp.ts"
+import type { MCPClientConfig, MCPClientWrapper, MCPOperation } from "../../from_mcp.ts"
+import { setRef } from "../../internal/defer.ts"
+import { reasonOf } from "../../schema/describe.ts"
+import { backoff } from "../backoff.ts"
+import { fill } from "../fill.ts"
+import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
+import { readMCPEntry } from "./mcp-entry.ts"
+
+/** The tools of a server. When it is lost it is connected again, without anybody having to call it. */
+export const openMCP: OpenSourceOf = async (source, context) => {
+  const given = source.config as MCPSource
+  const config = await configOf(given, source.name, context)
+  const { signal } = context
+  const wrapper = await createMCPClient(source.namespace, config, { signal })
+  return new MCPOpenSource(wrapper, context)
+}
+
+/** How the server is reached, with every reference filled in. */
+async function configOf(
+  given: MCPSource,
+  name: string,
+  context: SourceContext,
+): Promise<MCPClientConfig> {
+  const { resolve, baseDir, logger } = context
+  const entry = await readMCPEntry(entryOf(given.mcp, name), name, context)
+  const { headers, env } = await fill({ headers: given.headers, env: given.env }, resolve, name)
+  const isProcess = entry.command !== undefined
+  return {
+    // Questions of a server go to whoever calls.
+    forwardInput: true,
+    logger,
+    ...entry,
+    ...(headers !== undefined && { headers: { ...asRecord(entry.headers), ...headers } }),
+    ...(env !== undefined && { env: { ...entry.env, ...env } }),
+    ...(isProcess && { cwd: resolvePath(baseDir, entry.cwd ?? "") }),
+  }
+}
+
+/** A command line or an address, as an entry. Words are parted before references are filled in. */
+function entryOf(mcp: MCPSource["mcp"], source: string): MCPClientConfig {
+  if (typeof mcp !== "string") return mcp
+  if (/^https?:\/\//i.test(mcp.trim())) return { url: mcp.trim() }
+  const command = splitCommandLine(mcp)
+  if (command !== undefined && command.length > 0) return { command }
+  throw new CallError(
+    "VALIDATION_ERROR",
+    `Source "${source}", mcp: the command line is empty, or a quotation mark in it is not closed.`,
+    { retryable: false },
+  )
+}
+
+function asRecord(headers: MCPClientConfig["headers"]): Readonly<Record<string, string>> {
+  return typeof headers === "object" ? headers : {}
+}
+
+class MCPOpenSource implements OpenSource {
+  readonly #wrapper: MCPClientWrapper
+  readonly #context: SourceContext
+  readonly #health = new Set<(reason: string | undefined) => void>()
+  readonly #stopListening: () => void
+  #timer: unknown
+  #failures = 0
+  #isLost = false
+  #isClosed = false
+
+  constructor(wrapper: MCPClientWrapper, context: SourceContext) {
+    this.#wrapper = wrapper
+    this.#context = context
+    this.#stopListening = wrapper.client.onEvent((event) => {
+      if (event.type === "lost") this.#lost(event.error)
+      else if (event.type === "connected") this.#back()
+    })
+  }
+
+  operations(): readonly MCPOperation[] {
+    return this.#wrapper.operations
+  }
+
+  report(): RawReport {
+    const { quarantined } = this.#wrapper.status()
+    return {
+      items: [
+        ...this.operations().map(itemOf),
+        ...quarantined.map((tool): ReportItem => ({
+          origin: tool,
+          status: "skipped",
+          notes: ["its definition is not the one that was pinned"],
+        })),
+      ],
+      warnings: this.#wrapper.warnings,
+    }
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#wrapper.onToolsChanged(() => listener())
+  }
+
+  onHealth(listener: (reason: string | undefined) => void): () => void {
+    this.#health.add(listener)
+    return () => void this.#health.delete(listener)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#stopListening()
+    this.#health.clear()
+    this.#context.clock.clearTimeout(this.#timer)
+    await this.#wrapper.close()
+  }
+
+  #lost(error: unknown): void {
+    this.#isLost = true
+    this.#tell(reasonOf(error))
+    this.#later()
+  }
+
+  #back(): void {
+    this.#failures = 0
+    if (!this.#isLost) return
+    this.#isLost = false
+    this.#tell(undefined)
+  }
+
+  #later(): void {
+    const { clock, retries } = this.#context
+    if (!retries || this.#isClosed || this.#timer !== undefined) return
+    // The first attempt is soon: most servers that end were just restarted.
+    const delay = this.#failures === 0 ? 100 : backoff(this.#failures)
+    this.#timer = clock.setTimeout(() => {
+      this.#timer = undefined
+      void this.#reconnect()
+    }, delay)
+    setRef(this.#timer, false)
+  }
+
+  async #reconnect(): Promise<void> {
+    if (!this.#isLost || this.#isClosed) return
+    try {
+      await this.#wrapper.client.reconnect()
+      this.#back()
+    } catch (error) {
+      if (this.#isClosed) return
+      this.#failures++
+      this.#tell(reasonOf(error))
+      this.#later()
+    }
+  }
+
+  #tell(reason: string | undefined): void {
+    for (const listener of this.#health) listener(reason)
+  }
+}
+
+function itemOf({ namespace, name, _meta }: MCPOperation): ReportItem {
+  const { mcp } = (_meta ?? {}) as {
+    readonly mcp?: { readonly tool?: { readonly name: string }; readonly diagnostics?: unknown }
+  }
+  const notes = Array.isArray(mcp?.diagnostics) ? mcp.diagnostics.map(String) : []
+  return {
+    id: `${namespace}.${name}`,
+    origin: mcp?.tool?.name ?? name,
+    status: notes.length > 0 ? "widened" : "kept",
+    notes,
+  }
+}

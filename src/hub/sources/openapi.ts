@@ -1,0 +1,113 @@
+import type { OpenAPISource } from "../../config/model.ts"
+import { nodeFS } from "../../node/fs.ts"
+import { FromOpenAPIFile, FromOpenAPIUrl } from "../../openapi-import.ts"
+import type { ImportedOperations, OpenAPIConfig } from "../../openapi-import.ts"
+import { fill } from "../fill.ts"
+import type { Resolve } from "../fill.ts"
+import type { OpenSourceOf, RawReport } from "../model.ts"
+import { pathOf } from "../origin.ts"
+
+/** The operations of a document, from a file or from the web. */
+export const openOpenAPI: OpenSourceOf = async (source, context) => {
+  const given = source.config as OpenAPISource
+  const { openapi, documentHeaders } = await fill(
+    { openapi: given.openapi, documentHeaders: given.documentHeaders },
+    context.resolve,
+    source.name,
+  )
+  const config = await configOf(source.name, source.namespace, given, context.resolve)
+  if (/^https?:/i.test(openapi)) {
+    const { signal } = context
+    return opened(await FromOpenAPIUrl(openapi, { ...config, documentHeaders, signal }), undefined)
+  }
+  const files = new Set<string>()
+  const fs = {
+    ...nodeFS,
+    async readFile(path: string): Promise<string> {
+      files.add(pathOf(path, context.baseDir))
+      return await nodeFS.readFile(path)
+    },
+  }
+  const operations = await FromOpenAPIFile(pathOf(openapi, context.baseDir), config, fs)
+  return opened(operations, [...files])
+}
+
+function opened(
+  operations: ImportedOperations,
+  files: readonly string[] | undefined,
+): Awaited<ReturnType<OpenSourceOf>> {
+  return {
+    operations: () => operations,
+    report: () => reportOf(operations),
+    onChange: () => () => {},
+    files,
+    close: async () => {},
+  }
+}
+
+async function configOf(
+  name: string,
+  namespace: string,
+  given: OpenAPISource,
+  resolve: Resolve,
+): Promise<OpenAPIConfig> {
+  const { auth, credentials, ...plain } = given
+  const { baseUrl, headers, allowedOrigins, timeout } = await fill(
+    {
+      baseUrl: plain.baseUrl,
+      headers: plain.headers,
+      allowedOrigins: plain.allowedOrigins,
+      timeout: plain.timeout,
+    },
+    resolve,
+    name,
+  )
+  // For its complaints: what is missing is told when the source is opened, not when it is called.
+  await fill({ auth, credentials }, resolve, name)
+  return {
+    namespace,
+    ...(baseUrl === undefined ? { servers: "document" as const } : { baseUrl }),
+    headers,
+    allowedOrigins,
+    timeout,
+    auth: lively(auth, resolve) as OpenAPIConfig["auth"],
+    credentials: lively(credentials, resolve) as OpenAPIConfig["credentials"],
+  }
+}
+
+/** Secrets with a reference are looked up per call: a token of a command may have been renewed. */
+function lively(value: unknown, resolve: Resolve, key = "token"): unknown {
+  if (typeof value === "string") {
+    return SECRETS.has(key) && value.includes("$") ? (): Promise<string> => resolve(value) : value
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  const isCredential = "type" in value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, item]) => [
+      name,
+      // Elsewhere than in a credential, names are those of security schemes.
+      lively(item, resolve, isCredential ? name : "token"),
+    ]),
+  )
+}
+
+const SECRETS: ReadonlySet<string> = new Set([
+  "token",
+  "username",
+  "password",
+  "clientId",
+  "clientSecret",
+])
+
+function reportOf(operations: ImportedOperations): RawReport {
+  const { report } = operations
+  return {
+    items: report.operations.map(({ id, method, path, status, notes }) => ({
+      id,
+      origin: method === undefined ? path : `${method} ${path}`,
+      status,
+      notes: notes.map(({ message, pointer }) => `${message} [${pointer}]`),
+    })),
+    warnings: report.warnings,
+  }
+}

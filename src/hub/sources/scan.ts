@@ -1,0 +1,42 @@
+import type { ScanSource } from "../../config/model.ts"
+import { nodeFS } from "../../node/fs.ts"
+import { scanDefinitions } from "../../scanner.ts"
+import type { ScanProblem } from "../../scanner.ts"
+import { freshImporter, withoutStamp } from "../config-file/fresh-import.ts"
+import { fill } from "../fill.ts"
+import type { OpenSourceOf, ReportItem } from "../model.ts"
+import { pathOf } from "../origin.ts"
+
+/** The operations of a folder. Opened again, it loads changed modules, and what they import, anew. */
+export const openScan: OpenSourceOf = async (source, context) => {
+  const { scan } = source.config as ScanSource
+  const dir = pathOf(await fill(scan, context.resolve, source.name, "scan"), context.baseDir)
+  const problems: ScanProblem[] = []
+  const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
+  const operations = await scanDefinitions(dir, fs, {
+    signal: context.signal,
+    logger: context.logger,
+    onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),
+  })
+  for (const { file, reason } of problems) {
+    context.logger.warn("Skipped a file of the scanned folder", { file, reason })
+  }
+  const items = (): ReportItem[] => [
+    ...operations.map(({ namespace, name }): ReportItem => {
+      const id = `${namespace}.${name}`
+      return { id, origin: id, status: "kept", notes: [] }
+    }),
+    ...problems.map(({ file, reason }): ReportItem => ({
+      origin: file,
+      status: "skipped",
+      notes: [reason],
+    })),
+  ]
+  return {
+    operations: () => operations,
+    report: () => ({ items: items(), warnings: [] }),
+    onChange: () => () => {},
+    files: [dir],
+    close: async () => {},
+  }
+}

@@ -1,0 +1,383 @@
+import { mkdirSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { join } from "node:path"
+import { describe, expect, onTestFinished, test } from "vitest"
+import { createHub } from "../../src/hub/create-hub.ts"
+import type { Hub } from "../../src/hub/model.ts"
+import type { Logger } from "../../src/logger.ts"
+import {
+  FLAKY,
+  configOf,
+  EVERYTHING,
+  folder,
+  hubOf,
+  operationText,
+  sourceOf,
+  untilSource,
+} from "./support.ts"
+
+const CANARY = "canary-7f3a9c2e41d0"
+
+/** A document with one operation, `getWord`. */
+function documentOf(path = "/word"): string {
+  return JSON.stringify({
+    openapi: "3.1.0",
+    info: { title: "Words", version: "1.0.0" },
+    components: { securitySchemes: { key: { type: "http", scheme: "bearer" } } },
+    security: [{ key: [] }],
+    paths: {
+      [path]: { get: { operationId: "getWord", responses: { 200: { description: "A word" } } } },
+    },
+  })
+}
+
+function idsOf(hub: Hub): string[] {
+  return hub.registry.list().map(({ namespace, name }) => `${namespace}.${name}`)
+}
+
+function recorder(): { logger: Logger; text(): string } {
+  const lines: string[] = []
+  const line = (message: string, fields?: unknown): void => {
+    lines.push(`${message} ${JSON.stringify(fields)}`)
+  }
+  return {
+    logger: { debug: line, info: line, warn: line, error: line },
+    text: () => lines.join("\n"),
+  }
+}
+
+describe("sources", () => {
+  test("are opened at once; one that fails says why, and the others serve", async () => {
+    const dir = folder({ "a.ts": operationText("near.word", `() => "near"`) })
+    const hub = hubOf([
+      sourceOf("local", { scan: dir }),
+      sourceOf("gone", { openapi: join(dir, "nowhere.json") }),
+      sourceOf("off", { scan: dir }, { disabled: true }),
+    ])
+    expect(hub.sources.map(({ state }) => state)).toEqual(["loading", "loading", "disabled"])
+    await hub.ready()
+    expect(hub.sources).toMatchObject([
+      { name: "local", state: "ready", operations: 1, attempts: 0 },
+      {
+        name: "gone",
+        state: "failed",
+        operations: 0,
+        reason: expect.stringContaining("nowhere.json"),
+      },
+      { name: "off", state: "disabled", operations: 0 },
+    ])
+    expect(hub.sources[1]?.retryAt).toBeGreaterThan(Date.now() - 60_000)
+    expect((await hub.registry.execute("near.word", {})).data).toBe("near")
+    expect(hub.report("gone")).toBeUndefined()
+    expect(hub.report("off")).toBeUndefined()
+    await expect(hub.reopen("off")).rejects.toThrow(`Take "disabled" out`)
+    await expect(hub.reopen("locl")).rejects.toThrow(`Did you mean "local"?`)
+  })
+
+  test("that failed are tried again until they are there", async () => {
+    const dir = folder()
+    const hub = hubOf([sourceOf("later", { scan: join(dir, "later") })])
+    await hub.ready()
+    expect(hub.sources[0]?.state).toBe("failed")
+    mkdirSync(join(dir, "later"))
+    writeFileSync(join(dir, "later/a.ts"), operationText("late.word", `() => "here"`))
+    await untilSource(hub, "later", ({ state }) => state === "ready")
+    expect((await hub.registry.execute("late.word", {})).data).toBe("here")
+    expect(hub.sources[0]).not.toHaveProperty("reason")
+  })
+
+  test("are not tried again without `retry`", async () => {
+    const hub = hubOf([sourceOf("gone", { scan: "nowhere" })], { retry: false })
+    await hub.ready()
+    expect(hub.sources[0]).toMatchObject({ state: "failed", attempts: 1 })
+    expect(hub.sources[0]).not.toHaveProperty("retryAt")
+  })
+
+  test("are chosen with `only`", async () => {
+    const sources = [sourceOf("a", { scan: "nowhere" }), sourceOf("b", { scan: "nowhere" })]
+    const hub = hubOf(sources, { only: ["b"] })
+    expect(hub.sources.map(({ name }) => name)).toEqual(["b"])
+    expect(() => createHub(configOf(sources), { only: ["bb"] })).toThrow(`Did you mean "b"?`)
+  })
+
+  test("with the same id: the second is skipped, and its report names both", async () => {
+    const [one, two] = [
+      folder({
+        "a.ts": operationText("w.word", `() => 1`),
+        "b.ts": operationText("w.other", "() => 1"),
+      }),
+      folder({ "a.ts": operationText("w.word", `() => 2`) }),
+    ]
+    const hub = hubOf([sourceOf("one", { scan: one }), sourceOf("two", { scan: two })])
+    await hub.ready()
+    expect((await hub.registry.execute("w.word", {})).data).toBe(1)
+    expect(hub.sources.map(({ operations }) => operations)).toEqual([2, 0])
+    expect(hub.report("two")).toMatchObject({
+      kept: 0,
+      skipped: 1,
+      items: [
+        { origin: "w.word", notes: [expect.stringContaining(`source "one" has "w.word" too`)] },
+      ],
+    })
+    await hub.apply(configOf([sourceOf("two", { scan: two })]))
+    expect((await hub.registry.execute("w.word", {})).data).toBe(2)
+    expect(idsOf(hub)).toEqual(["w.word"])
+  })
+
+  test("say what became of everything they had", async () => {
+    const dir = folder({
+      "good.ts": operationText("w.good", `() => 1`),
+      "left.ts": operationText("w.left", `() => 1`),
+      "broken.ts": "export default {",
+    })
+    const hub = hubOf([
+      sourceOf("local", { scan: dir }, { exclude: ["left"], rename: { gone: "x" } }),
+    ])
+    await hub.ready()
+    expect(hub.report("local")).toEqual({
+      kept: 1,
+      widened: 0,
+      skipped: 1,
+      filtered: 1,
+      items: [
+        {
+          origin: join(dir, "broken.ts"),
+          status: "skipped",
+          notes: [expect.stringContaining("cannot be loaded")],
+        },
+      ],
+      warnings: [expect.stringContaining(`rename: nothing of source "local" is called "gone"`)],
+    })
+  })
+
+  test("a hub without any is ready at once", async () => {
+    const hub = hubOf([])
+    await hub.ready()
+    expect(hub.sources).toEqual([])
+    await hub.close()
+    await hub.close()
+    await expect(hub.apply(configOf([]))).rejects.toThrow("The hub is closed")
+  })
+})
+
+describe("secrets", () => {
+  test("a missing variable is named, with where it stands and the cure", async () => {
+    const dir = folder({ "api.json": documentOf() })
+    const hub = hubOf(
+      [
+        sourceOf("api", { openapi: join(dir, "api.json"), headers: { "X-Key": "${env:API_KEY}" } }),
+        sourceOf("server", { mcp: { command: "node", env: { TOKEN: "${env:API_TOKEN}" } } }),
+        sourceOf("hub", { remote: "http://127.0.0.1:1", token: "${env:HUB_TOKEN}" }),
+      ],
+      { env: {} },
+    )
+    await hub.ready()
+    expect(hub.sources.map(({ reason }) => reason)).toEqual([
+      expect.stringMatching(/Source "api", headers\.X-Key: .*"API_KEY" is not set.*export API_KEY/),
+      expect.stringMatching(/Source "server", env\.TOKEN: .*"API_TOKEN" is not set/),
+      expect.stringMatching(/Source "hub", token: .*"HUB_TOKEN" is not set/),
+    ])
+  })
+
+  test("are sent where they belong, and shown nowhere", async () => {
+    const seen: unknown[] = []
+    const api = createServer((request, response) => {
+      if (request.url === "/word")
+        seen.push(request.headers.authorization, request.headers["x-more"])
+      response.writeHead(500, { "content-type": "text/plain" }).end(`wrong: ${CANARY}`)
+    })
+    await new Promise<void>((resolve) => api.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void api.close())
+    const { port } = api.address() as AddressInfo
+    const dir = folder({
+      "api.json": documentOf(),
+      "dies.mjs": `console.error("token: " + process.env.TOKEN); process.exit(3)`,
+    })
+    const log = recorder()
+    const statuses: unknown[] = []
+    const hub = hubOf(
+      [
+        sourceOf("api", {
+          openapi: join(dir, "api.json"),
+          baseUrl: `http://127.0.0.1:${port}`,
+          auth: "${env:SECRET}",
+          headers: { "X-More": "more ${env:SECRET}" },
+        }),
+        sourceOf("dies", { mcp: `node ${join(dir, "dies.mjs")}`, env: { TOKEN: "${env:SECRET}" } }),
+        sourceOf("web", { openapi: `http://127.0.0.1:${port}/doc?key=\${env:SECRET}` }),
+        sourceOf("far", {
+          remote: `http://127.0.0.1:${port}/\${env:SECRET}`,
+          token: "${env:SECRET}",
+        }),
+      ],
+      { env: { SECRET: CANARY }, logger: log.logger, retry: false },
+    )
+    hub.onStatus((status) => statuses.push(status))
+    await hub.ready()
+    const error: unknown = await hub.registry
+      .execute("api.getWord", {})
+      .catch((thrown: unknown) => thrown)
+    expect(seen).toEqual([`Bearer ${CANARY}`, `more ${CANARY}`])
+    expect(hub.sources.map(({ state }) => state)).toEqual(["ready", "failed", "failed", "failed"])
+    const shown = [
+      log.text(),
+      JSON.stringify(hub.sources),
+      JSON.stringify(statuses),
+      JSON.stringify(hub.report("api")),
+      String((error as Error).message),
+    ].join("\n")
+    expect(shown).toContain("dies")
+    expect(shown).not.toContain(CANARY)
+    expect(hub.mask(`x ${CANARY} y`)).toBe("x *** y")
+  })
+})
+
+describe("another configuration", () => {
+  test("opens what is new, closes what is gone, and leaves the rest alone", async () => {
+    const [one, two] = [
+      folder({ "a.ts": operationText("one.word", `() => 1`) }),
+      folder({ "a.ts": operationText("two.word", `() => 2`) }),
+    ]
+    const hub = hubOf([sourceOf("one", { scan: one })])
+    await hub.ready()
+    const before = hub.registry.get("one.word")
+    const states: string[] = []
+    hub.onStatus(({ name, state }) => states.push(`${name} ${state}`))
+    await hub.apply(configOf([sourceOf("two", { scan: two }), sourceOf("one", { scan: one })]))
+    expect(hub.registry.get("one.word")).toBe(before)
+    expect(hub.sources.map(({ name, state }) => [name, state])).toEqual([
+      ["two", "ready"],
+      ["one", "ready"],
+    ])
+    expect(states).not.toContain("one loading")
+    await hub.apply(configOf([sourceOf("two", { scan: two }, { disabled: true })]))
+    expect(idsOf(hub)).toEqual([])
+    expect(hub.sources).toMatchObject([{ name: "two", state: "disabled" }])
+    await hub.apply(configOf([sourceOf("two", { scan: two })]))
+    expect(idsOf(hub)).toEqual(["two.word"])
+  })
+
+  test("new rules hold at once, without opening anything", async () => {
+    const dir = folder({
+      "a.ts": operationText("w.a", `() => 1`),
+      "b.ts": operationText("w.b", `() => 1`),
+    })
+    const hub = hubOf([sourceOf("w", { scan: dir })])
+    await hub.ready()
+    const states: string[] = []
+    hub.onStatus(({ state }) => states.push(state))
+    await hub.apply(
+      configOf([
+        sourceOf("w", { scan: dir }, { exclude: ["b"], access: [{ requiredScopes: ["x"] }] }),
+      ]),
+    )
+    expect(idsOf(hub)).toEqual(["w.a"])
+    expect(new Set(states)).toEqual(new Set(["ready"]))
+    await expect(hub.registry.execute("w.a", {})).rejects.toMatchObject({ code: "ACCESS_DENIED" })
+  })
+
+  test("new rules hold also when the source cannot be opened anew", async () => {
+    const dir = folder({ "api.json": documentOf() })
+    const openapi = join(dir, "api.json")
+    const hub = hubOf([sourceOf("w", { openapi, baseUrl: "http://127.0.0.1:1" })])
+    await hub.ready()
+    await hub.apply(
+      configOf([
+        sourceOf(
+          "w",
+          { openapi: join(dir, "gone.json") },
+          { access: [{ requiredScopes: ["x"] }], rename: { getWord: "word" } },
+        ),
+      ]),
+    )
+    expect(idsOf(hub)).toEqual(["w.word"])
+    expect(hub.registry.getSpec("w.word")?.accessControl.requiredScopes).toEqual(["x"])
+    expect(hub.sources[0]).toMatchObject({
+      state: "ready",
+      reason: expect.stringContaining("gone.json"),
+    })
+  })
+
+  test("lets calls that run finish before their server is ended", async () => {
+    const mcp = { command: ["node", EVERYTHING, "stdio"] }
+    const hub = hubOf([sourceOf("every", { mcp })])
+    await hub.ready()
+    const running = hub.registry.execute("every.trigger-long-running-operation", {
+      duration: 1.5,
+      steps: 2,
+    })
+    await hub.apply(configOf([sourceOf("every", { mcp: { ...mcp, env: { CHANGED: "yes" } } })]))
+    const after = await hub.registry.execute("every.get-env", {})
+    expect(JSON.stringify(after.data)).toContain("CHANGED")
+    expect(JSON.stringify((await running).data)).toContain("completed")
+  })
+
+  test("a hub that is closed ends what runs, and leaves no process", async () => {
+    const hub = hubOf([sourceOf("every", { mcp: { command: ["node", EVERYTHING, "stdio"] } })])
+    await hub.ready()
+    const running = hub.registry.execute("every.trigger-long-running-operation", {
+      duration: 60,
+      steps: 2,
+    })
+    const [, outcome] = await Promise.all([hub.close(), running.catch((thrown: unknown) => thrown)])
+    expect(outcome).toMatchObject({ code: "ABORTED" })
+  })
+
+  test("a hub that is closed while it opens leaves nothing behind", async () => {
+    const hub = hubOf([
+      sourceOf("every", { mcp: { command: ["node", EVERYTHING, "stdio"] } }),
+      sourceOf("gone", { scan: "nowhere" }),
+      sourceOf("far", { remote: "http://127.0.0.1:1" }),
+    ])
+    await hub.close()
+    await hub.ready()
+    expect(idsOf(hub)).toEqual([])
+  })
+})
+
+describe("MCP servers", () => {
+  test("entries of editors work as they are", async () => {
+    const dir = folder({ ".env": `FROM_FILE="file $\{x}"\n` })
+    const hub = hubOf(
+      [
+        sourceOf("every", {
+          mcp: {
+            type: "stdio",
+            command: "node",
+            args: [EVERYTHING, "stdio"],
+            env: {
+              WHERE: "${workspaceFolder}/x",
+              PLAIN: "${WORD}",
+              OPEN: "{env:WORD}",
+              OTHER: "${NOPE:-else}",
+            },
+            envFile: ".env",
+          } as never,
+          env: { MINE: "${env:WORD}" },
+        }),
+      ],
+      { env: { WORD: "wo${rd}" } },
+    )
+    await hub.apply(configOf(hub.config.sources, { baseDir: dir }))
+    expect(hub.sources[0]?.reason).toBeUndefined()
+    const { data } = await hub.registry.execute("every.get-env", {})
+    const env = JSON.parse((data as { text: string }[])[0]!.text) as Record<string, string>
+    expect(env).toMatchObject({
+      WHERE: `${dir}/x`,
+      PLAIN: "wo${rd}",
+      OPEN: "wo${rd}",
+      OTHER: "else",
+      FROM_FILE: "file ${x}",
+      MINE: "wo${rd}",
+    })
+  })
+
+  test("that end again and again are started until they stay", { timeout: 90_000 }, async () => {
+    const dir = folder()
+    const hub = hubOf([sourceOf("flaky", { mcp: { command: ["node", FLAKY, dir, EVERYTHING] } })])
+    await hub.ready()
+    await untilSource(hub, "flaky", ({ state }) => state === "ready")
+    expect((await hub.registry.execute("flaky.echo", { message: "x" })).data).toBeDefined()
+  })
+})

@@ -1,0 +1,110 @@
+import fc from "fast-check"
+import { Type } from "typebox"
+import { expect, test } from "vitest"
+import type { AnyOperation } from "../../src/define.ts"
+import { Ledger } from "../../src/hub/ledger.ts"
+import { silentLogger } from "../../src/logger.ts"
+import { OperationRegistry } from "../../src/registry.ts"
+
+function operation(name: string, says: string): AnyOperation {
+  return {
+    namespace: "n",
+    name,
+    version: "1.0.0",
+    type: "query",
+    description: says,
+    inputSchema: Type.Object({}),
+    outputSchema: Type.Unknown(),
+    accessControl: { requiredScopes: [] },
+    handler: () => says,
+  }
+}
+
+function setUp(...names: string[]): { ledger: Ledger; registry: OperationRegistry } {
+  const registry = new OperationRegistry({ logger: silentLogger })
+  const ledger = new Ledger(registry)
+  ledger.setOrder(names)
+  return { ledger, registry }
+}
+
+test("of two sources with one id the first in the configuration counts, whichever came first", () => {
+  const { ledger, registry } = setUp("a", "b")
+  ledger.set("b", [operation("x", "b")])
+  expect(registry.getSpec("n.x")?.description).toBe("b")
+  ledger.set("a", [operation("x", "a"), operation("y", "a")])
+  expect(registry.getSpec("n.x")?.description).toBe("a")
+  expect(ledger.unregistered("b")).toEqual([
+    { id: "n.x", reason: expect.stringContaining(`source "a" has "n.x" too, and comes first`) },
+  ])
+  expect([ledger.count("a"), ledger.count("b")]).toEqual([2, 0])
+  ledger.set("a", [])
+  expect(registry.getSpec("n.x")?.description).toBe("b")
+  expect(registry.has("n.y")).toBe(false)
+})
+
+test("another order of sources settles who counts", () => {
+  const { ledger, registry } = setUp("a", "b")
+  ledger.set("a", [operation("x", "a")])
+  ledger.set("b", [operation("x", "b")])
+  ledger.setOrder(["b", "a"])
+  expect(registry.getSpec("n.x")?.description).toBe("b")
+})
+
+test("what stays the same is not registered again", () => {
+  const { ledger, registry } = setUp("a")
+  const changes: string[] = []
+  const [x, y] = [operation("x", "1"), operation("y", "1")]
+  ledger.set("a", [x, y])
+  registry.onChange(({ type, id }) => changes.push(`${type} ${id}`))
+  ledger.set("a", [x, operation("y", "2")])
+  expect(changes).toEqual(["replaced n.y"])
+})
+
+test("an unsound operation is told of, and keeps nobody out", () => {
+  const { ledger, registry } = setUp("a", "b")
+  ledger.set("b", [operation("x", "b")])
+  const bad = { ...operation("x", "bad"), inputSchema: { type: 7 } } as unknown as AnyOperation
+  ledger.set("a", [bad, operation("y", "a")])
+  expect(registry.getSpec("n.x")?.description).toBe("b")
+  expect(registry.has("n.y")).toBe(true)
+  expect(ledger.unregistered("a")).toEqual([
+    { id: "n.x", reason: expect.stringContaining("cannot be registered") },
+  ])
+  ledger.set("a", [operation("x", "a")])
+  expect(registry.getSpec("n.x")?.description).toBe("a")
+})
+
+test("what the program registered itself is left alone", () => {
+  const { ledger, registry } = setUp("a")
+  registry.registerAll([operation("x", "mine")])
+  ledger.set("a", [operation("x", "a")])
+  expect(registry.getSpec("n.x")?.description).toBe("mine")
+  expect(ledger.unregistered("a")[0]?.reason).toContain("by the program itself")
+  ledger.set("a", [])
+  expect(registry.has("n.x")).toBe(true)
+})
+
+test("whatever comes and goes, the registry has what the first source has", () => {
+  const sources = ["a", "b", "c"]
+  const step = fc.record({
+    source: fc.constantFrom(...sources),
+    names: fc.uniqueArray(fc.constantFrom("x", "y", "z", "__proto__")),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+      const { ledger, registry } = setUp(...sources)
+      const model = new Map<string, readonly string[]>()
+      for (const { source, names } of steps) {
+        ledger.set(
+          source,
+          names.map((name) => operation(name, source)),
+        )
+        model.set(source, names)
+        for (const name of ["x", "y", "z", "__proto__"]) {
+          const owner = sources.find((one) => model.get(one)?.includes(name))
+          expect(registry.getSpec(`n.${name}`)?.description).toBe(owner)
+        }
+      }
+    }),
+  )
+})

@@ -1,0 +1,43 @@
+import { join } from "node:path"
+import type {
+  SettledConfig,
+  SettledSource,
+  SourceConfig,
+  SourceKind,
+} from "../../src/config/model.ts"
+
+export const ROOT = join(import.meta.dirname, "../..")
+export const EVERYTHING = join(
+  ROOT,
+  "node_modules/@modelcontextprotocol/server-everything/dist/index.js",
+)
+
+/** A source as the configuration settles it. */
+export function sourceOf(
+  name: string,
+  config: SourceConfig,
+  more: Partial<SettledSource> = {},
+): SettledSource {
+  const kinds: readonly SourceKind[] = ["scan", "openapi", "mcp", "remote"]
+  const kind = kinds.find((one) => Object.hasOwn(config, one)) as SourceKind
+  return {
+    name,
+    kind,
+    namespace: config.namespace ?? name,
+    include: undefined,
+    exclude: [],
+    rename: {},
+    visibility: undefined,
+    access: [],
+    disabled: false,
+    config,
+    ...more,
+  }
+}
+
+export function configOf(
+  sources: readonly SettledSource[],
+  more: Partial<SettledConfig> = {},
+): SettledConfig {
+  return { sources, server: {}, registry: {}, baseDir: ROOT, file: undefined, ...more }
+}
