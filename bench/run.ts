@@ -1,9 +1,9 @@
 /**
- * Measures `execute`, the call protocol, MCP, HTTP and the import of OpenAPI documents against their floors
- * and their peers: `npm run bench`.
+ * Measures `execute`, the call protocol, MCP, HTTP, the import of OpenAPI documents and the start of the
+ * command line against their floors and their peers: `npm run bench`.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http` and `--openapi` leave out everything
- * else, `--json` prints one JSON value.
+ * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--openapi` and `--cli` leave out
+ * everything else, `--json` prints one JSON value.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -14,6 +14,7 @@ import { orpc } from "./contenders/orpc.ts"
 import { execute, executeWithScopes } from "./contenders/ours.ts"
 import { trpc } from "./contenders/trpc.ts"
 import { extras } from "./extras.ts"
+import { cliGoals, cliTables, measureCLI } from "./cli.ts"
 import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
 import type { CoreResults } from "./goals.ts"
 import { countMade } from "./laziness.ts"
@@ -41,7 +42,7 @@ const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const only = ["--protocol", "--mcp", "--http", "--openapi"].filter((part) =>
+const only = ["--protocol", "--mcp", "--http", "--openapi", "--cli"].filter((part) =>
   process.argv.includes(part),
 )
 const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
@@ -51,6 +52,7 @@ const protocol = isWanted("--protocol")
   : undefined
 const mcp = isWanted("--mcp") ? await measureMCP(await loadBuiltMCP(), effort, say) : undefined
 const http = isWanted("--http") ? await measureHTTP(library, effort, say) : undefined
+const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
 const openapi = isWanted("--openapi")
   ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
@@ -61,10 +63,11 @@ const goals = [
   ...(mcp === undefined ? [] : mcpGoals(mcp)),
   ...(http === undefined ? [] : httpGoals(http)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
+  ...(cli === undefined ? [] : cliGoals(cli)),
 ]
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
-  const parts = { ...core, ...protocol, ...mcp, ...http, ...openapi }
+  const parts = { ...core, ...protocol, ...mcp, ...http, ...openapi, ...cli }
   const results = { node, platform, arch, isQuick, ...parts, goals }
   console.log(JSON.stringify(results, null, 2))
 } else {
@@ -74,6 +77,7 @@ if (process.argv.includes("--json")) {
     ...(mcp === undefined ? [] : mcpTables(mcp)),
     ...(http === undefined ? [] : httpTables(http)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
+    ...(cli === undefined ? [] : cliTables(cli)),
   ]
   console.log([...tables, goalsTable(goals)].join("\n\n"))
 }

@@ -1,0 +1,34 @@
+// Runs the lines of a script as a shell would, in this process: starting Node for each would take longer.
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { main } from "../../src/cli/main.ts"
+
+/** Prints each line of a script beside this module, and what it writes. */
+export async function runLines(name: string): Promise<void> {
+  const script = readFileSync(new URL(name, import.meta.url), "utf8")
+  for (const line of script.split("\n").filter((text) => text !== "")) {
+    process.stdout.write(`$ ${line}\n`)
+    const code = await run(wordsOf(line))
+    if (code !== 0) process.stdout.write(`(exit ${code})\n`)
+  }
+}
+
+async function run([, ...argv]: readonly string[]): Promise<number> {
+  const sink = { write: (text: string | Uint8Array) => process.stdout.write(text) }
+  return await main(argv, {
+    stdout: sink,
+    stderr: sink,
+    stdin: process.stdin,
+    env: { LIBRARY_KEY: "key-of-ada-7531" },
+    cwd: fileURLToPath(new URL(".", import.meta.url)),
+    signal: new AbortController().signal,
+    program: "operations",
+  })
+}
+
+/** A line's words, with quotes and the rest as bash has them. */
+function wordsOf(line: string): string[] {
+  const words = execFileSync("bash", ["-c", `printf '%s\\0' ${line}`], { encoding: "utf8" })
+  return words.split("\0").slice(0, -1)
+}

@@ -1,0 +1,93 @@
+import { unwrapOrThrow } from "../../response-envelope.ts"
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { OperationSpec } from "../../types.ts"
+import { tellFaults } from "../input/faults.ts"
+import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO, Target } from "../model.ts"
+import { Interrupted } from "../prompt/terminal.ts"
+import { formOf, resultOptions, showResult } from "../result/show.ts"
+import { Running } from "../result/running.ts"
+
+export const command: Command = {
+  name: "call",
+  summary: "Call an operation",
+  usage: "<operation> [key=value…]",
+  details: INPUT_HELP,
+  examples: [
+    ["call task.create title='Buy milk' labels[]=home", "Give inputs by their names"],
+    ["call task.create --input task.json done:=true", "Start from a file"],
+    ["call github.issues.create owner=me title=x --dry-run", "Show the request, and send nothing"],
+    ["call --mcp 'npx -y some-server' search query=tea", "Call a tool without a configuration"],
+    ["call maps.render city=Bonn --output map.png", "Write an image to a file"],
+  ],
+  options: {
+    ...inputOptions,
+    ...resultOptions,
+    output: {
+      type: "string",
+      short: "o",
+      value: "file",
+      description: "Write the result to a file, also images and other bytes; - for stdout",
+      complete: "file",
+    },
+    "dry-run": {
+      type: "boolean",
+      description: "Check the input and show the request that would be sent, credentials masked",
+    },
+  },
+  hasSources: true,
+  complete: "operation",
+  arity: [1, Number.POSITIVE_INFINITY],
+  run,
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  const { openTarget } = await import("../target/index.ts")
+  await using target = await openTarget(args, io)
+  const spec = await target.find(args.positionals[0] as string)
+  const id = `${spec.namespace}.${spec.name}`
+  if (spec.type === "subscription") {
+    throw new UsageError(`"${id}" gives a stream. Watch it: ${io.program} watch ${id}`)
+  }
+  using running = new Running(spec, args, io)
+  try {
+    const input = await gatherInput(spec, args, io)
+    if (args.flag("dry-run")) return await dryRun(target, id, spec, input, args, io)
+    return await tell(await target.execute(id, input, running.options), args, io)
+  } catch (error) {
+    if (error instanceof Interrupted || running.isInterrupted) return 130
+    if (!args.flag("json") && tellFaults(error, id, io)) return 2
+    throw error
+  }
+}
+
+async function tell(envelope: ResponseEnvelope, args: CommandArgs, io: CommandIO): Promise<number> {
+  const form = formOf(args)
+  const output = args.text("output")
+  const { meta } = envelope
+  const isFailure = meta.source === "mcp" && meta.isError
+  // A tool that failed says so in words; a program that asked for JSON reads them there.
+  if (isFailure && form === "people") unwrapOrThrow(envelope)
+  if (output !== undefined && !isFailure) {
+    const { saveResult } = await import("../result/save.ts")
+    await saveResult(envelope, output, io)
+    if (form === "people" || output === "-") return 0
+  }
+  showResult(envelope, form, io)
+  return isFailure ? 1 : 0
+}
+
+async function dryRun(
+  target: Target,
+  id: string,
+  spec: OperationSpec,
+  input: unknown,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<number> {
+  const { checkInput, showRequest } = await import("../result/dry-run.ts")
+  checkInput(id, spec, input)
+  showRequest(id, input, await target.prepare(id, input), args, io)
+  return 0
+}

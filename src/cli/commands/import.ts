@@ -1,0 +1,167 @@
+import { basename, dirname, relative, resolve } from "node:path"
+import { settleConfig } from "../../config.ts"
+import type { SettledConfig } from "../../config.ts"
+import { findConfig } from "../../hub/config-file/find.ts"
+import { loadConfig } from "../../hub/config-file/load.ts"
+import type { SourceReport, SourceStatus } from "../../hub/model.ts"
+import { countsText, reportLines } from "../doctor/report-lines.ts"
+import { formatOf, sourceSnippet } from "../edit/add-source.ts"
+import { newSources } from "../import/new-sources.ts"
+import type { NewSource } from "../import/new-sources.ts"
+import { writeSource } from "../import/write-source.ts"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import { complain, note, oneLine, print, printJson, shown, styled } from "../output.ts"
+import { openHub } from "../target/open-hub.ts"
+
+export const command: Command = {
+  name: "import",
+  summary: "Add a source to the configuration",
+  usage: "<document|address|command|folder>",
+  details: [
+    "Opens the source once, says what became of its operations, and writes it into the configuration,",
+    "which otherwise stays as it is, comments included. A source that cannot be opened is not added,",
+    "unless --force says so. Credentials are given as references, never as they are.",
+  ].join("\n"),
+  examples: [
+    ["import ./petstore.yaml", "an OpenAPI document"],
+    ['import "npx -y @modelcontextprotocol/server-filesystem ."', "an MCP server, by its command"],
+    ["import .mcp.json", "the MCP servers of an editor"],
+    [
+      "import --openapi https://api.example.com/v1 --header 'x-api-key: ${env:KEY}' --name example",
+      "with a credential and a name",
+    ],
+  ],
+  options: {
+    name: { type: "string", value: "name", description: "What the source is called" },
+    force: { type: "boolean", description: "Add it even if it cannot be opened" },
+    "dry-run": { type: "boolean", description: "Show what would be added" },
+  },
+  hasSources: true,
+  complete: "file",
+  arity: [0, 1],
+  run,
+}
+
+/** What became of a source that was to be added. */
+interface Outcome {
+  readonly name: string
+  readonly source: unknown
+  readonly file: string
+  readonly written: boolean
+  readonly state: SourceStatus["state"]
+  readonly reason?: string | undefined
+  readonly report?: SourceReport | undefined
+  /** To be put there by hand. */
+  readonly snippet?: string | undefined
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  const wrong = ["hub", "source", "token"].find((name) => args.flag(name))
+  if (wrong !== undefined)
+    throw new UsageError(`"import" works on a configuration: without --${wrong}.`)
+  const file = await configFile(args, io)
+  const config = await loadConfig(file, { env: io.env })
+  const added = await newSources(args, io, dirname(file))
+  for (const { name } of added) refuseTaken(name, config)
+  const known = config.sources.map(({ name }) => name)
+  const outcomes: Outcome[] = []
+  for (const source of added) {
+    const outcome = await addOne(source, file, known, args, io)
+    if (outcome.written) known.push(source.name)
+    outcomes.push(outcome)
+    if (!args.flag("json")) tell(outcome, args, io)
+  }
+  if (args.flag("json")) printJson(io, outcomes.length === 1 ? outcomes[0] : outcomes)
+  const isDry = args.flag("dry-run")
+  return outcomes.every(({ written, state }) => (isDry ? state === "ready" : written)) ? 0 : 1
+}
+
+async function configFile(args: CommandArgs, io: CommandIO): Promise<string> {
+  const given = args.text("config")
+  const file = given === undefined ? await findConfig(io.cwd) : resolve(io.cwd, given)
+  if (file !== undefined && /^\.?mcp\.jsonc?$/.test(basename(file))) {
+    throw new UsageError(
+      `"${given}" is an editor's. Add its servers to a configuration: ${io.program} import ${given}`,
+    )
+  }
+  if (file !== undefined) return file
+  throw new UsageError(
+    `There is no configuration in ${io.cwd} or above it to add a source to. Write one: ${io.program} init`,
+  )
+}
+
+function refuseTaken(name: string, { sources, file = "" }: SettledConfig): void {
+  if (!sources.some((source) => source.name === name)) return
+  throw new UsageError(
+    `${file} has a source "${name}" already. Give this one another name: --name <name>`,
+  )
+}
+
+async function addOne(
+  added: NewSource,
+  file: string,
+  known: readonly string[],
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<Outcome> {
+  const { name, source } = added
+  const { state, reason, report } = await tryOut(added, file, io)
+  const isWanted = state === "ready" || args.flag("force")
+  const written = isWanted && !args.flag("dry-run") && (await writeSource(file, added, known, io))
+  return {
+    name,
+    source,
+    file,
+    written,
+    state,
+    ...(reason !== undefined && { reason }),
+    ...(report !== undefined && { report }),
+    ...(!written && { snippet: sourceSnippet(formatOf(file), name, source) }),
+  }
+}
+
+type Tried = Pick<Outcome, "state" | "reason" | "report">
+
+/** Opens a source once, alone, as the configuration would. */
+async function tryOut({ name, source }: NewSource, file: string, io: CommandIO): Promise<Tried> {
+  const config = settleConfig(
+    { sources: { [name]: source } },
+    { baseDir: dirname(file), file: undefined },
+  )
+  await using hub = await openHub(config, io)
+  const [status] = hub.sources
+  const { state = "failed", reason } = status ?? {}
+  return { state, reason, report: hub.report(name) }
+}
+
+function tell(outcome: Outcome, args: CommandArgs, io: CommandIO): void {
+  const { name, file, written, state, reason, report, snippet } = outcome
+  const { green, red } = styled(io)
+  const place = shown(relative(io.cwd, file) || file)
+  if (state === "ready" && report !== undefined) {
+    print(io, `${green("✓")} ${oneLine(name)}: ${countsText(report)}`)
+    for (const line of reportLines(report, io)) print(io, `  ${line}`)
+  } else {
+    complain(io, `${red("✗")} ${oneLine(name)}: ${oneLine(reason ?? "it could not be opened")}`)
+  }
+  if (written) {
+    note(
+      io,
+      `"${name}" is in ${place} now. See its operations: ${io.program} list --source ${name}`,
+    )
+    return
+  }
+  if (state !== "ready" && !args.flag("force")) {
+    complain(io, "It was not added. Mend that, or add it nevertheless with --force.")
+    return
+  }
+  const isDry = args.flag("dry-run")
+  note(
+    io,
+    isDry
+      ? `This would go under "sources" of ${place}:`
+      : `Put this under "sources" of ${place} by hand:`,
+  )
+  print(io, snippet ?? "")
+}

@@ -1,0 +1,152 @@
+import { mkdir, readdir, writeFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { basename, join, relative, resolve } from "node:path"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import { note, print, printJson, shown, styled } from "../output.ts"
+import type { FoundSource } from "../init/discover.ts"
+import { discover } from "../init/discover.ts"
+import { configName, configText, exampleText } from "../init/templates.ts"
+import type { InitFormat } from "../init/templates.ts"
+
+const FORMATS: readonly InitFormat[] = ["ts", "js", "yaml", "json"]
+
+export const command: Command = {
+  name: "init",
+  summary: "Write a configuration to start from",
+  usage: "[folder]",
+  details: [
+    "Writes operations.config.* and an example operation; files that are there stay as they are.",
+    "OpenAPI documents and MCP servers that the folder has already become sources. Of an editor's",
+    "MCP servers no credential is copied: the configuration refers to variables instead.",
+  ].join("\n"),
+  examples: [
+    ["init", "a configuration here, in TypeScript where that can be run"],
+    ["init --format yaml tools", "in YAML, in the folder tools"],
+  ],
+  options: {
+    format: {
+      type: "string",
+      value: FORMATS.join("|"),
+      description: "The language of the configuration",
+      complete: FORMATS,
+    },
+    "dry-run": { type: "boolean", description: "Show what would be written" },
+  },
+  hasSources: false,
+  arity: [0, 1],
+  run,
+}
+
+/** A file to write. */
+interface Draft {
+  readonly path: string
+  readonly text: string
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  const folder = resolve(io.cwd, args.positionals[0] ?? ".")
+  const files = await readdir(folder).catch(() => [])
+  refuseSecond(files, folder, io)
+  const format = formatFor(args, folder)
+  const hasPackage = canResolve("@alkdev/operations/package.json", folder)
+  const found = await discover(folder)
+  const drafts = await draftsFor(folder, format, found, hasPackage)
+  const isDry = args.flag("dry-run")
+  if (!isDry) for (const draft of drafts) await writeNew(draft)
+  const written = drafts.map(({ path }) => relative(io.cwd, path) || basename(path))
+  if (args.flag("json")) {
+    const sources = found.map(({ name, file }) => ({ name, file }))
+    printJson(io, { written: isDry ? [] : written, ...(isDry && { would: drafts }), sources })
+    return 0
+  }
+  tell(io, { drafts, written, found, isDry, hasPackage, folder })
+  return 0
+}
+
+function refuseSecond(files: readonly string[], folder: string, { cwd, program }: CommandIO): void {
+  const config = files.find((file) =>
+    /^operations\.config\.(?:[cm]?[jt]s|jsonc?|ya?ml)$/.test(file),
+  )
+  if (config === undefined) return
+  const path = relative(cwd, join(folder, config))
+  throw new UsageError(
+    `"${path}" is there already, and stays as it is. Add a source to it: ${program} import <document|command|folder>`,
+  )
+}
+
+function formatFor(args: CommandArgs, folder: string): InitFormat {
+  const asked = args.text("format")
+  if (asked === undefined) return canRunTypeScript(folder) ? "ts" : "js"
+  const format = FORMATS.find((one) => one === asked.toLowerCase())
+  if (format !== undefined) return format
+  throw new UsageError(`There is no format "${asked}"; there are ${FORMATS.join(", ")}.`)
+}
+
+/** Newer versions of Node run it; for others the package "tsx" does. */
+function canRunTypeScript(folder: string): boolean {
+  const { typescript } = process.features as { typescript?: unknown }
+  return (typescript !== undefined && typescript !== false) || canResolve("tsx/esm/api", folder)
+}
+
+function canResolve(name: string, folder: string): boolean {
+  try {
+    createRequire(join(folder, "index.js")).resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function draftsFor(
+  folder: string,
+  format: InitFormat,
+  found: readonly FoundSource[],
+  hasPackage: boolean,
+): Promise<Draft[]> {
+  const config = {
+    path: join(folder, configName(format)),
+    text: configText(format, found, hasPackage),
+  }
+  const modules = await readdir(join(folder, "operations")).catch(() => [])
+  if (modules.length > 0) return [config]
+  const isTypeScript = format === "ts" || (format !== "js" && canRunTypeScript(folder))
+  const path = join(folder, "operations", isTypeScript ? "hello.ts" : "hello.mjs")
+  return [config, { path, text: exampleText(isTypeScript, hasPackage) }]
+}
+
+async function writeNew({ path, text }: Draft): Promise<void> {
+  await mkdir(join(path, ".."), { recursive: true })
+  // Fails where a file has come to be in the meantime.
+  await writeFile(path, text, { flag: "wx" })
+}
+
+interface Told {
+  readonly drafts: readonly Draft[]
+  readonly written: readonly string[]
+  readonly found: readonly FoundSource[]
+  readonly isDry: boolean
+  readonly hasPackage: boolean
+  readonly folder: string
+}
+
+function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder }: Told): void {
+  const style = styled(io)
+  for (const [at, { text }] of drafts.entries()) {
+    print(
+      io,
+      isDry
+        ? `${style.bold(`${written[at]}:`)}\n${text}`
+        : `${style.green("wrote")} ${written[at]}`,
+    )
+  }
+  for (const { name, file } of found) note(io, `Source "${name}" is from ${shown(file)}.`)
+  if (isDry) return
+  if (written.some((path) => path.endsWith(".ts")) && !canRunTypeScript(folder)) {
+    note(io, "To run TypeScript with this version of Node: npm install tsx")
+  }
+  if (!hasPackage) note(io, "For types in your editor: npm install @alkdev/operations")
+  const place = folder === io.cwd ? "" : ` -c ${written[0]}`
+  note(io, `See what there is:   ${io.program} list${place}`)
+  note(io, `Serve it:            ${io.program} serve${place}`)
+}

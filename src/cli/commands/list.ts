@@ -1,0 +1,95 @@
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO, ListedOperation, OptionSpecs } from "../model.ts"
+import { note, oneLine, print, printJson, styled, table } from "../output.ts"
+import { tellFailures } from "../target/failures.ts"
+import { openTarget } from "../target/index.ts"
+import type { OperationType } from "../../types.ts"
+
+const TYPES = ["query", "mutation", "subscription"] as const satisfies readonly OperationType[]
+
+/** What narrows a list, in every command that has one. */
+export const filterOptions: OptionSpecs = {
+  namespace: { type: "string", short: "n", value: "name", description: "Only this namespace" },
+  type: {
+    type: "string",
+    short: "t",
+    value: "type",
+    description: "Only these: query, mutation or subscription",
+    complete: TYPES,
+  },
+  limit: { type: "string", short: "l", value: "n", description: "At most so many" },
+}
+
+export const command: Command = {
+  name: "list",
+  summary: "List operations",
+  usage: "[<beginning of an id>]",
+  details: "Between programs the columns are parted by tabs: id, type, what it does.",
+  examples: [
+    ["list", "Everything there is"],
+    ["list github --type mutation", "What changes something at GitHub"],
+    ["list --openapi ./petstore.yaml", "What a document has, without a configuration"],
+    ['list --mcp "npx -y @modelcontextprotocol/server-everything"', "The tools of an MCP server"],
+  ],
+  options: filterOptions,
+  hasSources: true,
+  arity: [0, 1],
+  async run(args, io) {
+    const query = readFilter(args)
+    const [beginning] = args.positionals
+    await using target = await openTarget(args, io)
+    const isPart = beginning !== undefined
+    const found = await target.list(isPart ? { ...query, limit: undefined } : query)
+    const matching = isPart
+      ? found.operations.filter(({ id }) => id === beginning || id.startsWith(`${beginning}.`))
+      : found.operations
+    const operations = isPart ? matching.slice(0, query.limit) : matching
+    const total = isPart ? matching.length : found.total
+    tellFailures(io, target)
+    if (args.flag("json")) printJson(io, { operations, total })
+    else showOperations(io, operations, total)
+    if (total === 0 && isPart) note(io, `No operation is called "${beginning}" or begins so.`)
+    return total === 0 && target.failures.length > 0 ? 1 : 0
+  },
+}
+
+/** The options of `filterOptions`, checked. */
+export function readFilter(args: CommandArgs): {
+  namespace: string | undefined
+  type: OperationType | undefined
+  limit: number | undefined
+} {
+  const type = args.text("type")
+  const known = TYPES.find((one) => one === type)
+  if (type !== undefined && known === undefined) {
+    throw new UsageError(`--type takes one of ${TYPES.join(", ")}; got "${type}".`)
+  }
+  return { namespace: args.text("namespace"), type: known, limit: args.count("limit") }
+}
+
+/** A line for each operation, and on a terminal how many there are. */
+export function showOperations(
+  io: CommandIO,
+  operations: readonly ListedOperation[],
+  total: number,
+): void {
+  if (operations.length > 0) print(io, linesOf(io, operations))
+  const more = total - operations.length
+  if (more > 0) note(io, `${more} more: give a larger --limit.`)
+  else if (io.stdout.isTTY === true) note(io, total === 1 ? "1 operation" : `${total} operations`)
+}
+
+function linesOf(io: CommandIO, operations: readonly ListedOperation[]): string {
+  const { stdout } = io
+  if (stdout.isTTY !== true) {
+    return operations.map((one) => [one.id, one.type, wordsOf(one)].join("\t")).join("\n")
+  }
+  const { bold, dim } = styled(io)
+  const rows = operations.map((one) => [bold(one.id), dim(one.type), wordsOf(one)])
+  return table(rows, stdout.columns ?? 80)
+}
+
+function wordsOf({ title, description, deprecated }: ListedOperation): string {
+  const words = oneLine(title ?? description)
+  return deprecated === true ? `(deprecated) ${words}` : words
+}

@@ -1,0 +1,38 @@
+import { UsageError } from "../model.ts"
+import type { Command } from "../model.ts"
+import { note, printJson } from "../output.ts"
+import { tellFailures } from "../target/failures.ts"
+import { openTarget } from "../target/index.ts"
+import { filterOptions, readFilter, showOperations } from "./list.ts"
+
+const LIMIT = 20
+
+export const command: Command = {
+  name: "search",
+  summary: "Find operations by what they do",
+  usage: "<words…>",
+  details: `The best come first; at most ${LIMIT}, unless --limit says otherwise.`,
+  examples: [
+    ["search create an issue", "The likeliest operations"],
+    ["search label --namespace github --json", "For a program"],
+  ],
+  options: filterOptions,
+  hasSources: true,
+  arity: [1, 100],
+  async run(args, io) {
+    const filter = readFilter(args)
+    const query = args.positionals.join(" ").trim()
+    if (query === "") throw new UsageError(`"search" needs words to look for.`)
+    await using target = await openTarget(args, io)
+    const { operations, total } = await target.list({
+      ...filter,
+      query,
+      limit: filter.limit ?? LIMIT,
+    })
+    tellFailures(io, target)
+    if (args.flag("json")) printJson(io, { operations, total })
+    else if (total === 0) note(io, `Nothing found. See what there is: ${io.program} list`)
+    else showOperations(io, operations, total)
+    return total === 0 && target.failures.length > 0 ? 1 : 0
+  },
+}

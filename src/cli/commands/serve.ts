@@ -1,0 +1,165 @@
+import { faultText } from "../../config/error.ts"
+import type { SettledConfig } from "../../config/model.ts"
+import type { Hub } from "../../hub/model.ts"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import { note, shown } from "../output.ts"
+import { configFor } from "../target/config.ts"
+
+export const command: Command = {
+  name: "serve",
+  summary: "Serve every source over HTTP, MCP and WebSocket",
+  usage: "",
+  details: [
+    "Opens all sources at once; one that fails is tried again while the others serve. Changes of the",
+    "configuration, of scanned folders and of documents are taken up without ending a call.",
+    "With --stdio one MCP client is served on standard input and output, and nothing else.",
+  ].join("\n"),
+  examples: [
+    ["serve", "the configuration here or above, on its port or 3000"],
+    ["serve --port 0 --openapi ./petstore.yaml", "one document, on any port that is free"],
+    ["serve --stdio", "as the command of an MCP server in an editor's configuration"],
+  ],
+  options: {
+    port: { type: "string", short: "p", value: "number", description: "0 for any that is free" },
+    host: { type: "string", value: "address", description: "Default: 127.0.0.1" },
+    stdio: { type: "boolean", description: "Serve MCP on standard input and output" },
+    watch: { type: "boolean", description: "Take up changes of files; on" },
+    "no-watch": { type: "boolean", description: "Leave everything as it was at the start" },
+  },
+  hasSources: true,
+  arity: [0, 0],
+  run,
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  checkOptions(args)
+  if (!args.flag("stdio")) return await serve(args, io, (hub) => serveWeb(hub, args, io))
+  // Standard output is the protocol's: nothing else may ever be written there.
+  const { protectStdout } = await import("../serve/protect-stdout.ts")
+  const release = protectStdout()
+  const own = { ...io, stdout: io.stderr }
+  try {
+    return await serve(args, own, (hub) => serveStdio(hub, own, release))
+  } finally {
+    release()
+  }
+}
+
+/** Opens the hub, and closes it when what it is for is over. */
+async function serve(
+  args: CommandArgs,
+  io: CommandIO,
+  use: (hub: Hub) => Promise<void>,
+): Promise<number> {
+  const watch = !args.flag("no-watch")
+  await using hub = await openHub(await configFor(args, io), watch, io)
+  const { followConfig } = await import("../serve/follow-config.ts")
+  const load = (): Promise<SettledConfig> => configFor(args, io, { fresh: true })
+  const following = watch ? followConfig(hub, load, io) : undefined
+  try {
+    await use(hub)
+  } finally {
+    await following?.close()
+  }
+  return 0
+}
+
+function checkOptions(args: CommandArgs): void {
+  if ((args.count("port") ?? 0) > 65_535) {
+    throw new UsageError(`--port takes a number up to 65535; got "${args.text("port")}".`)
+  }
+  if (args.flag("watch") && args.flag("no-watch")) {
+    throw new UsageError("Give either --watch or --no-watch; got both.")
+  }
+  const web = ["port", "host", "json"].find((name) => args.flag(name))
+  if (args.flag("stdio") && web !== undefined) {
+    throw new UsageError(`--stdio serves no port, and prints nothing; it goes without --${web}.`)
+  }
+  if (args.flag("hub")) {
+    throw new UsageError(
+      "--hub is a hub that runs already. To serve its operations: --remote <url>",
+    )
+  }
+}
+
+async function openHub(config: SettledConfig, watch: boolean, io: CommandIO): Promise<Hub> {
+  const [{ createHub }, { commandLogger }, { tellProgress }] = await Promise.all([
+    import("../../hub/create-hub.ts"),
+    import("../serve/logger.ts"),
+    import("../serve/progress.ts"),
+  ])
+  for (const warning of config.warnings ?? []) note(io, shown(faultText(warning, config.file)))
+  const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
+  tellProgress(hub, io)
+  return hub
+}
+
+async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<void> {
+  const [{ serveHub }, { tellSummary }, { parentGone }] = await Promise.all([
+    import("../../hub/serve-hub.ts"),
+    import("../serve/summary.ts"),
+    import("../serve/parent.ts"),
+  ])
+  const port = args.count("port")
+  const host = args.text("host")
+  const served = await serveHub(hub, {
+    ...(port !== undefined && { port }),
+    ...(host !== undefined && { host }),
+  })
+  try {
+    const stopped = Promise.race([aborted(io.signal), parentGone(io.env, io.signal)])
+    await Promise.race([hub.ready(), stopped])
+    if (!io.signal.aborted) tellSummary(hub, served, args.flag("json"), io)
+    await stopped
+    note(io, "Stopping: calls that run are finished, no new ones are taken.")
+  } finally {
+    await served.close()
+  }
+}
+
+// A client that asks at once gets what is there; most never ask again.
+const PATIENCE_MS = 10_000
+
+async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise<void> {
+  const [{ toMCP }, { commandLogger }] = await Promise.all([
+    import("../../to_mcp.ts"),
+    import("../serve/logger.ts"),
+  ])
+  const stopped = aborted(io.signal)
+  await withPatience(Promise.race([hub.ready(), stopped]))
+  if (io.signal.aborted) return
+  const { title = "operations", description } = hub.config.server
+  const server = toMCP(hub.registry, {
+    name: title,
+    logger: commandLogger(io),
+    ...(description !== undefined && { instructions: description }),
+  })
+  try {
+    release()
+    const connection = await server.stdio({ exit: false })
+    await Promise.race([connection.closed, stopped])
+  } finally {
+    await server.close()
+  }
+}
+
+async function withPatience(work: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const enough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, PATIENCE_MS)
+  })
+  try {
+    await Promise.race([work, enough])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** When the program is told to stop. */
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener("abort", () => resolve(), { once: true })
+  })
+}

@@ -1,0 +1,122 @@
+import { relative, resolve } from "node:path"
+import { generateTypes } from "../../typegen/generate.ts"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import { complain, note, printJson, shown } from "../output.ts"
+import { tellFailures } from "../target/failures.ts"
+import { openTarget } from "../target/index.ts"
+import { idsBeyond, readTypes, writeTypes } from "../types/file.ts"
+import { specsOf } from "../types/specs.ts"
+
+export const command: Command = {
+  name: "types",
+  summary: "Write TypeScript types for every operation",
+  usage: "[-o <file>]",
+  details: [
+    "With the file in your project, registry.execute and clients know every operation, imported ones",
+    "included. Without -o the types go to standard output.",
+  ].join("\n"),
+  examples: [
+    ["types -o operations.d.ts", "Write the file, or bring it up to date"],
+    ["types -o operations.d.ts --check", "For CI: exit 1 when the file is out of date"],
+    ["types --openapi ./petstore.yaml", "Types of one document, without a configuration"],
+  ],
+  options: {
+    output: {
+      type: "string",
+      short: "o",
+      value: "file",
+      description: "Where the types go",
+      complete: "file",
+    },
+    check: { type: "boolean", description: "Write nothing; exit 1 when the file is out of date" },
+    bare: { type: "boolean", description: "Leave descriptions out" },
+    partial: { type: "boolean", description: "Go on when a source is not there" },
+  },
+  hasSources: true,
+  arity: [0, 0],
+  run,
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  const output = args.text("output")
+  if (output === "") throw new UsageError("-o takes a file.")
+  const isCheck = args.flag("check")
+  if (isCheck && output === undefined) {
+    throw new UsageError("--check compares with a file: give it with -o.")
+  }
+  const made = await generate(args, io)
+  if (made === undefined) return 1
+  if (output === undefined) {
+    if (args.flag("json")) printJson(io, made)
+    else io.stdout.write(made.text)
+    return 0
+  }
+  const path = resolve(io.cwd, output)
+  const file = shown(relative(io.cwd, path) || output)
+  const old = await readTypes(path, file)
+  const result = {
+    file,
+    operations: made.operations,
+    isUpToDate: old === made.text,
+    added: idsBeyond(made.text, old ?? ""),
+    removed: idsBeyond(old ?? "", made.text),
+  }
+  if (!isCheck && !result.isUpToDate) await writeTypes(path, file, made.text)
+  if (args.flag("json")) printJson(io, isCheck ? result : { ...result, isUpToDate: true })
+  else tell(result, old !== undefined, isCheck, io)
+  return isCheck && !result.isUpToDate ? 1 : 0
+}
+
+interface Made {
+  readonly text: string
+  readonly operations: number
+}
+
+/** The types; `undefined` when a source is not there, whose types would be missing. */
+async function generate(args: CommandArgs, io: CommandIO): Promise<Made | undefined> {
+  await using target = await openTarget(args, io)
+  const specs = await specsOf(target, io.signal)
+  tellFailures(io, target)
+  if (target.failures.length > 0 && !args.flag("partial")) {
+    complain(io, "Its types would be missing, so nothing was written. To go on without: --partial")
+    return undefined
+  }
+  if (specs.length === 0) note(io, "There are no operations; the types are empty.")
+  return {
+    text: generateTypes(specs, { comments: !args.flag("bare") }),
+    operations: specs.length,
+  }
+}
+
+interface Result {
+  readonly file: string
+  readonly operations: number
+  readonly isUpToDate: boolean
+  readonly added: readonly string[]
+  readonly removed: readonly string[]
+}
+
+function tell(result: Result, wasThere: boolean, isCheck: boolean, io: CommandIO): void {
+  const { file, isUpToDate } = result
+  const count = result.operations === 1 ? "1 operation" : `${result.operations} operations`
+  if (isUpToDate) {
+    note(io, `${file} is up to date: ${count}.`)
+    return
+  }
+  const changes = changesOf(result)
+  if (!isCheck) {
+    note(io, `Wrote ${file}: ${count}${wasThere ? ` (${changes})` : ""}.`)
+    return
+  }
+  complain(io, wasThere ? `${file} is out of date: ${changes}.` : `${file} is not there.`)
+  complain(io, "To write it, run the same command without --check.")
+}
+
+function changesOf({ added, removed }: Result): string {
+  const parts = [
+    ...(added.length > 0 ? [`${added.length} new`] : []),
+    ...(removed.length > 0 ? [`${removed.length} gone`] : []),
+  ]
+  return parts.length === 0 ? "types changed" : parts.join(", ")
+}

@@ -1,0 +1,75 @@
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import { tellFaults } from "../input/faults.ts"
+import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import { Interrupted } from "../prompt/terminal.ts"
+import { ItemWriter } from "../result/items.ts"
+import { Running } from "../result/running.ts"
+import { formOf, resultOptions } from "../result/show.ts"
+
+export const command: Command = {
+  name: "watch",
+  summary: "Print the items of a subscription as they come",
+  usage: "<operation> [key=value…]",
+  details: `An item a line; with --json an envelope a line. Ctrl-C stops whoever makes them, and is no failure.\n\n${INPUT_HELP}`,
+  examples: [
+    ["watch clock.ticks every=1000", "Print items until Ctrl-C"],
+    ["watch clock.ticks --limit 3 --data", "Three items, the data of each as JSON on a line"],
+  ],
+  options: {
+    ...inputOptions,
+    ...resultOptions,
+    limit: {
+      type: "string",
+      short: "n",
+      value: "count",
+      description: "Stop after so many items",
+    },
+  },
+  hasSources: true,
+  complete: "operation",
+  arity: [1, Number.POSITIVE_INFINITY],
+  run,
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  const limit = args.count("limit") ?? Number.POSITIVE_INFINITY
+  const { openTarget } = await import("../target/index.ts")
+  await using target = await openTarget(args, io)
+  const spec = await target.find(args.positionals[0] as string)
+  const id = `${spec.namespace}.${spec.name}`
+  if (spec.type !== "subscription") {
+    throw new UsageError(`"${id}" answers once. Call it: ${io.program} call ${id}`)
+  }
+  using running = new Running(spec, args, io)
+  try {
+    const input = await gatherInput(spec, args, io)
+    if (limit > 0) await follow(target.subscribe(id, input, running.options), limit, args, io)
+    // What stops the whole program is told by how it ends.
+    if (io.signal.aborted && io.signal.reason !== "SIGINT") throw new Error("It was stopped.")
+    return 0
+  } catch (error) {
+    if (error instanceof Interrupted || running.isInterrupted) return 130
+    // Stopping is how watching ends: the producer was told, and nothing failed.
+    if (io.signal.aborted && io.signal.reason === "SIGINT") return 0
+    if (!args.flag("json") && tellFaults(error, id, io)) return 2
+    throw error
+  }
+}
+
+async function follow(
+  items: AsyncIterable<ResponseEnvelope>,
+  limit: number,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<void> {
+  const writer = new ItemWriter(formOf(args), io)
+  let count = 0
+  // Leaving the loop tells the producer to stop.
+  for await (const item of items) {
+    if (io.signal.aborted) return
+    await writer.write(item)
+    if (++count >= limit) return
+  }
+}

@@ -1,0 +1,113 @@
+import { COMMANDS } from "./commands/index.ts"
+import { allOptions, splitCommand } from "./command-line.ts"
+import { readArgs } from "./args.ts"
+import type { Command, CommandArgs, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
+import { commonOptions, sourceOptions } from "./sources-options.ts"
+
+// Whoever pressed a key waits; what takes longer is not offered.
+const PATIENCE = 5000
+const MOST = 1000
+/** What may be put into a shell's line as it is, whatever a source calls its things. */
+const SAFE = /^[\w.@:=[\]/-]+$/
+
+/**
+ * What could stand at the end of a command line, for the scripts of `operations completion`: a line
+ * each, or `:file` and `:directory` for what the shell knows better. Never fails.
+ */
+export async function complete(words: readonly string[], io: CommandIO): Promise<number> {
+  const stop = new AbortController()
+  const timer = setTimeout(() => stop.abort(), PATIENCE)
+  const signal = AbortSignal.any([io.signal, stop.signal])
+  const silent: CommandIO = { ...io, signal, quiet: true, stderr: { write: () => true } }
+  try {
+    const current = words.at(-1) ?? ""
+    const found = await candidates(words.slice(0, -1), current, silent)
+    const lines = found.filter(
+      (one) => one.startsWith(":") || (one.startsWith(current) && SAFE.test(one)),
+    )
+    io.stdout.write(
+      lines
+        .slice(0, MOST)
+        .map((line) => `${line}\n`)
+        .join(""),
+    )
+  } catch {
+    // A line that is being typed is wrong most of the time: nothing to offer, nothing to say.
+  } finally {
+    clearTimeout(timer)
+  }
+  return 0
+}
+
+async function candidates(
+  before: readonly string[],
+  current: string,
+  io: CommandIO,
+): Promise<readonly string[]> {
+  const { name, rest } = splitCommand(before)
+  const entry = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  const command = entry === undefined ? undefined : await entry.load()
+  const options =
+    command === undefined ? { ...sourceOptions, ...commonOptions } : allOptions(command)
+  const isOver = before.includes("--")
+  const previous = isOver ? undefined : optionOf(before.at(-1), options)
+  if (previous?.spec.type === "string")
+    return await valuesOf(previous, rest.slice(0, -1), options, io)
+  if (current.startsWith("-") && !isOver) return optionWords(options, command)
+  if (command === undefined)
+    return name === undefined || name === "help" ? Object.keys(COMMANDS) : []
+  return await argumentsOf(command, readArgs(rest, options), io)
+}
+
+interface NamedOption {
+  readonly name: string
+  readonly spec: OptionSpec
+}
+
+function optionOf(word: string | undefined, options: OptionSpecs): NamedOption | undefined {
+  const found = Object.entries(options).find(
+    ([name, { short }]) => word === `--${name}` || (short !== undefined && word === `-${short}`),
+  )
+  return found === undefined ? undefined : { name: found[0], spec: found[1] }
+}
+
+function optionWords(options: OptionSpecs, command: Command | undefined): readonly string[] {
+  const words = Object.keys(options).map((name) => `--${name}`)
+  return command === undefined ? [...words, "--version"] : words
+}
+
+async function valuesOf(
+  { name, spec }: NamedOption,
+  rest: readonly string[],
+  options: OptionSpecs,
+  io: CommandIO,
+): Promise<readonly string[]> {
+  if (name === "source") {
+    const { configFor } = await import("./target/config.ts")
+    return (await configFor(readArgs(rest, options), io)).sources.map((source) => source.name)
+  }
+  return offered(spec.complete)
+}
+
+function offered(kind: OptionSpec["complete"]): readonly string[] {
+  if (typeof kind === "string") return [`:${kind}`]
+  return kind ?? []
+}
+
+async function argumentsOf(
+  command: Command,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<readonly string[]> {
+  const { complete: kind, arity } = command
+  const { positionals } = args
+  if (positionals.length >= arity[1]) return []
+  if (kind !== "operation") return offered(kind)
+  const { openTarget } = await import("./target/index.ts")
+  await using target = await openTarget(args, io)
+  const [id] = positionals
+  if (id === undefined) return (await target.list({})).operations.map((operation) => operation.id)
+  const { nestedPropertiesOf } = await import("./schema-text.ts")
+  const { inputSchema } = await target.find(id)
+  return (nestedPropertiesOf(inputSchema) ?? []).map(({ name }) => `${name}=`)
+}

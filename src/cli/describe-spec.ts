@@ -1,0 +1,133 @@
+import { isPlainRecord } from "../schema/json.ts"
+import type { OperationSpec } from "../types.ts"
+import type { CommandIO } from "./model.ts"
+import { oneLine, shown, styled, table } from "./output.ts"
+import { nestedPropertiesOf, propertiesOf, typeText } from "./schema-text.ts"
+import type { Property } from "./schema-text.ts"
+
+/** An operation for a person: what it does, takes, gives, and how to call it. */
+export function describeSpec(spec: OperationSpec, io: CommandIO): string {
+  const { bold } = styled(io)
+  const id = `${spec.namespace}.${spec.name}`
+  const inputs = nestedPropertiesOf(spec.inputSchema)
+  const parts = [
+    [`${bold(id)}  ${kindOf(spec)}`],
+    textOf(spec),
+    section(bold("Input:"), inputLines(spec, inputs, io)),
+    section(bold("Output:"), outputLines(spec, io)),
+    section(bold("Errors:"), errorLines(spec, io)),
+    section(bold("Needs:"), needs(spec)),
+    section(bold("Example:"), [`  ${exampleOf(id, spec, inputs, io.program)}`]),
+  ]
+  return parts
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join("\n"))
+    .join("\n\n")
+}
+
+function section(title: string, lines: readonly string[]): readonly string[] {
+  return lines.length === 0 ? [] : [title, ...lines]
+}
+
+function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec): string {
+  const { readOnly, destructive, idempotent } = annotations
+  return [
+    type,
+    `version ${version}`,
+    ...(deprecated === true ? ["deprecated"] : []),
+    ...(readOnly === true && type !== "query" ? ["read-only"] : []),
+    ...(destructive === true ? ["destructive"] : []),
+    ...(idempotent === true && type === "mutation" ? ["idempotent"] : []),
+  ]
+    .map(shown)
+    .join(", ")
+}
+
+function textOf({ title, description }: OperationSpec): readonly string[] {
+  const lines = [title ?? "", description].map((text) => shown(text.trim()))
+  return [...new Set(lines)].filter((line) => line !== "")
+}
+
+function inputLines(
+  { inputSchema }: OperationSpec,
+  inputs: readonly Property[] | undefined,
+  io: CommandIO,
+): readonly string[] {
+  if (inputs === undefined) return [`  ${oneLine(typeText(inputSchema))}`]
+  if (inputs.length === 0) return ["  nothing"]
+  return propertyLines(inputs, io)
+}
+
+function outputLines({ outputSchema }: OperationSpec, io: CommandIO): readonly string[] {
+  const properties = propertiesOf(outputSchema)
+  if (properties !== undefined && properties.length > 0) return propertyLines(properties, io)
+  return [`  ${oneLine(typeText(outputSchema))}`]
+}
+
+function propertyLines(properties: readonly Property[], io: CommandIO): readonly string[] {
+  const { cyan, dim } = styled(io)
+  const rows = properties.map(({ name, isRequired, type, text }) => [
+    `  ${cyan(oneLine(name))}${isRequired ? "" : dim("?")}`,
+    oneLine(type, 40),
+    oneLine(text),
+  ])
+  const { isTTY, columns = 80 } = io.stdout
+  return table(rows, isTTY === true ? columns : undefined).split("\n")
+}
+
+function errorLines({ errorSchemas = [] }: OperationSpec, io: CommandIO): readonly string[] {
+  if (errorSchemas.length === 0) return []
+  const rows = errorSchemas.map(({ code, description }) => [
+    `  ${oneLine(code)}`,
+    oneLine(description),
+  ])
+  const { isTTY, columns = 80 } = io.stdout
+  return table(rows, isTTY === true ? columns : undefined).split("\n")
+}
+
+function needs({ accessControl }: OperationSpec): readonly string[] {
+  const { requiredScopes, requiredScopesAny = [], resourceType, resourceAction } = accessControl
+  return [
+    ...(requiredScopes.length > 0 ? [`  all of: ${requiredScopes.join(", ")}`] : []),
+    ...(requiredScopesAny.length > 0 ? [`  one of: ${requiredScopesAny.join(", ")}`] : []),
+    ...(resourceType === undefined ? [] : [`  ${resourceAction ?? "access"} on ${resourceType}`]),
+  ].map(shown)
+}
+
+/** A command line that shows the way: the first example's values, or the required inputs. */
+function exampleOf(
+  id: string,
+  { type, examples = [] }: OperationSpec,
+  inputs: readonly Property[] | undefined,
+  program: string,
+): string {
+  const verb = type === "subscription" ? "watch" : "call"
+  const [first] = examples
+  const input = isPlainRecord(first) && isPlainRecord(first["input"]) ? first["input"] : first
+  if (isPlainRecord(input)) {
+    return oneLine(`${program} ${verb} ${id} --input ${quoted(JSON.stringify(input))}`)
+  }
+  const required = requiredOf(inputs ?? [])
+  return oneLine([program, verb, id, ...required.map(placeholder)].join(" "))
+}
+
+/** Required inputs; of an object its own required ones, where it has some. */
+function requiredOf(inputs: readonly Property[]): readonly Property[] {
+  const required = inputs.filter(({ isRequired }) => isRequired)
+  return required
+    .filter(({ parent }) => parent === undefined)
+    .flatMap((one) => {
+      const inner = required.filter(({ parent }) => parent === one.name)
+      return inner.length > 0 ? inner : [one]
+    })
+}
+
+function placeholder({ name, type }: Property): string {
+  const key = /^[\w.-]+$/.test(name) ? name : quoted(name)
+  return type.endsWith("[]") ? `${key}[]=…` : `${key}=…`
+}
+
+/** One word for a shell. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}

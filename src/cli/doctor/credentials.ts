@@ -1,0 +1,68 @@
+import { stat } from "node:fs/promises"
+import { homedir } from "node:os"
+import { resolve } from "node:path"
+import type { SettledConfig } from "../../config/model.ts"
+import { referencesIn } from "../../config/references.ts"
+
+/** Something that a configuration refers to. By name: what it stands for is never shown. */
+export interface CredentialCheck {
+  readonly kind: "env" | "file" | "command"
+  /** The variable, the file, or the program of a command. */
+  readonly name: string
+  /** Where it is referred to: `sources.github.auth`. */
+  readonly places: readonly string[]
+  /** `unknown` for commands: they are run when they are needed. */
+  readonly state: "there" | "missing" | "unknown"
+}
+
+/** Looks whether everything is there that a configuration refers to. */
+export async function checkCredentials(
+  config: SettledConfig,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<CredentialCheck[]> {
+  const found = new Map<string, { check: CredentialCheck; places: string[] }>()
+  for (const { at, value } of placesOf(config)) {
+    for (const { kind, name: text, path, hasDefault } of referencesIn(value)) {
+      // Behind the program there may be anything.
+      const name = kind === "command" ? (text.split(/\s/)[0] ?? "") : text
+      const place = path === "" ? at : `${at}${path.startsWith("[") ? "" : "."}${path}`
+      const known = found.get(`${kind} ${name}`)
+      if (known !== undefined) {
+        known.places.push(place)
+        continue
+      }
+      const state = hasDefault ? "there" : await stateOf(kind, name, config.baseDir, env)
+      const places = [place]
+      found.set(`${kind} ${name}`, { check: { kind, name, places, state }, places })
+    }
+  }
+  return [...found.values()].map(({ check }) => check)
+}
+
+function placesOf({ sources, server }: SettledConfig): { at: string; value: unknown }[] {
+  return [
+    ...sources
+      .filter(({ disabled }) => !disabled)
+      .map(({ name, config }) => ({ at: `sources.${name}`, value: config })),
+    { at: "server", value: server },
+  ]
+}
+
+async function stateOf(
+  kind: CredentialCheck["kind"],
+  name: string,
+  baseDir: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<CredentialCheck["state"]> {
+  switch (kind) {
+    case "env":
+      return (env[name] ?? "") === "" ? "missing" : "there"
+    case "file": {
+      const path = name.startsWith("~/") ? resolve(homedir(), name.slice(2)) : name
+      const found = await stat(resolve(baseDir, path)).catch(() => undefined)
+      return found?.isFile() === true ? "there" : "missing"
+    }
+    case "command":
+      return "unknown"
+  }
+}

@@ -1,0 +1,98 @@
+import type { ConfigFault, SettledConfig } from "../../config.ts"
+import { faultText } from "../../config/error.ts"
+import { isCallError } from "../../errors.ts"
+import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { CommandArgs, CommandIO } from "../model.ts"
+import { configFor } from "../target/config.ts"
+import type { HubAddress } from "../target/hub-address.ts"
+import { HubClient } from "../target/hub-client.ts"
+import { openHub } from "../target/open-hub.ts"
+import { checkCredentials } from "./credentials.ts"
+import type { CredentialCheck } from "./credentials.ts"
+
+/** A source, and what its import made of it. */
+export interface SourceCheck extends SourceStatus {
+  readonly report?: SourceReport | undefined
+}
+
+/** What was found out. */
+export interface Diagnosis {
+  readonly ok: boolean
+  readonly node: string
+  /** Absent when a hub that runs was looked at. */
+  readonly config?: ConfigCheck | undefined
+  readonly hub?: string | undefined
+  readonly credentials: readonly CredentialCheck[]
+  readonly sources: readonly SourceCheck[]
+}
+
+export interface ConfigCheck {
+  readonly ok: boolean
+  readonly file?: string | undefined
+  readonly error?: string | undefined
+  readonly faults: readonly ConfigFault[]
+  readonly warnings: readonly string[]
+}
+
+/** Reads the configuration, looks for credentials, and opens every source once. */
+export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnosis> {
+  const node = process.versions.node
+  let config: SettledConfig
+  try {
+    config = await configFor(args, io)
+  } catch (error) {
+    if (!isCallError(error)) throw error
+    return { ok: false, node, config: brokenConfig(error), credentials: [], sources: [] }
+  }
+  const credentials = await checkCredentials(config, io.env)
+  await using hub = await openHub(config, io)
+  const sources = hub.sources.map((status) => checked(hub, status))
+  const { file, warnings = [] } = config
+  const ok = areWell(sources) && credentials.every(({ state }) => state !== "missing")
+  const check = {
+    ok: true,
+    ...(file !== undefined && { file }),
+    faults: [],
+    warnings: warnings.map((warning) => faultText(warning, undefined)),
+  }
+  return { ok, node, config: check, credentials, sources }
+}
+
+/** Asks a hub that runs how its sources are doing. */
+export async function examineHub(address: HubAddress, io: CommandIO): Promise<Diagnosis> {
+  const client = new HubClient(address)
+  const get = (path: string): Promise<unknown> =>
+    client.json({ method: "GET", path, signal: io.signal })
+  const answer = await get("/hub/sources")
+  const listed = isPlainRecord(answer) && Array.isArray(answer["sources"]) ? answer["sources"] : []
+  const sources = await Promise.all(
+    (listed as SourceStatus[]).map(async (status): Promise<SourceCheck> => {
+      if (status.state !== "ready") return status
+      const path = `/hub/sources/${encodeURIComponent(status.name)}/report`
+      return { ...status, report: (await get(path)) as SourceReport }
+    }),
+  )
+  const { node } = process.versions
+  return { ok: areWell(sources), node, hub: address.url, credentials: [], sources }
+}
+
+function areWell(sources: readonly SourceStatus[]): boolean {
+  return sources.every(({ state }) => state === "ready" || state === "disabled")
+}
+
+function checked(hub: Hub, status: SourceStatus): SourceCheck {
+  const report = status.state === "ready" ? hub.report(status.name) : undefined
+  return report === undefined ? status : { ...status, report }
+}
+
+function brokenConfig(error: Error): ConfigCheck {
+  const { faults = [], file } = error as { faults?: readonly ConfigFault[]; file?: string }
+  return {
+    ok: false,
+    ...(file !== undefined && { file }),
+    error: error.message,
+    faults,
+    warnings: [],
+  }
+}

@@ -1,0 +1,80 @@
+import type { CommandIO } from "../model.ts"
+import { oneLine, print, shown, styled } from "../output.ts"
+import type { CredentialCheck } from "./credentials.ts"
+import type { ConfigCheck, Diagnosis, SourceCheck } from "./examine.ts"
+import { countsText, reportLines } from "./report-lines.ts"
+
+/** Tells a person what was found out, and what to do about it. */
+export function tellDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
+  const { ok, node, config, hub, credentials, sources } = diagnosis
+  const { bold, green, red } = styled(io)
+  const lines = [`${green("✓")} Node ${node}`]
+  if (hub !== undefined) lines.push(`${green("✓")} Hub ${hub}`)
+  if (config !== undefined) lines.push(...configLines(config, io))
+  if (credentials.length > 0) lines.push("", bold("Credentials"))
+  for (const check of credentials) lines.push(credentialLine(check, io))
+  if (sources.length > 0) lines.push("", bold("Sources"))
+  for (const source of sources) lines.push(...sourceLines(source, io))
+  lines.push("", ok ? green("Everything is well.") : red(`${counted(diagnosis)} wrong.`))
+  print(io, lines.join("\n"))
+}
+
+function configLines({ ok, file, error, warnings }: ConfigCheck, io: CommandIO): string[] {
+  const { green, red, yellow } = styled(io)
+  const lines = ok
+    ? [`${green("✓")} Configuration ${shown(file ?? "of the command line")}`]
+    : [`${red("✗")} Configuration ${shown(file ?? "")}`.trimEnd(), indented(shown(error ?? ""))]
+  return [...lines, ...warnings.map((warning) => `${yellow("!")} ${oneLine(warning)}`)]
+}
+
+const MISSING = {
+  env: (name: string) => `is not set: export ${name}=…`,
+  file: () => "is not there",
+  command: () => "",
+} as const
+
+function credentialLine({ kind, name, places, state }: CredentialCheck, io: CommandIO): string {
+  const { green, red, dim } = styled(io)
+  const where = dim(`(${oneLine(places.join(", "))})`)
+  const what = kind === "env" ? oneLine(name) : `${kind} ${oneLine(name)}`
+  switch (state) {
+    case "there":
+      return `${green("✓")} ${what} ${where}`
+    case "missing":
+      return `${red("✗")} ${what} ${MISSING[kind](name)} ${where}`
+    case "unknown":
+      return `${dim("?")} ${what} is run when it is needed ${where}`
+  }
+}
+
+function sourceLines(source: SourceCheck, io: CommandIO): string[] {
+  const { green, red, yellow, dim } = styled(io)
+  const { name, state, kind, origin, reason = "no reason given", report } = source
+  const start = `${oneLine(name)} ${dim(`(${oneLine(`${kind} ${origin}`)})`)}`
+  switch (state) {
+    case "ready": {
+      const lines = [`${green("✓")} ${start}`]
+      if (report === undefined) return lines
+      return [...lines, `  ${countsText(report)}`, ...reportLines(report, io).map(indented)]
+    }
+    case "disabled":
+      return [`${dim("-")} ${start} is disabled`]
+    case "lost":
+      return [`${yellow("!")} ${start}`, indented(shown(reason))]
+    case "failed":
+    case "loading":
+      return [`${red("✗")} ${start}`, indented(shown(reason))]
+  }
+}
+
+function counted({ config, credentials, sources }: Diagnosis): string {
+  const count =
+    (config?.ok === false ? 1 : 0) +
+    credentials.filter(({ state }) => state === "missing").length +
+    sources.filter(({ state }) => state !== "ready" && state !== "disabled").length
+  return count === 1 ? "1 thing is" : `${count} things are`
+}
+
+function indented(text: string): string {
+  return text.replaceAll(/^/gm, "  ")
+}

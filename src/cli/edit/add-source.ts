@@ -1,0 +1,90 @@
+import { readYaml } from "../../openapi/yaml.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { addToLiteral } from "./add-to-literal.ts"
+import { addToYaml } from "./add-to-yaml.ts"
+import { printKey, printLiteral, yamlLines } from "./print-value.ts"
+import type { Layout, Plain } from "./print-value.ts"
+import { isMark, tokensOf } from "./tokens.ts"
+
+export type { Plain } from "./print-value.ts"
+
+/** In which language a configuration is written. */
+export type ConfigFormat = "js" | "json" | "yaml"
+
+/** The language of a file, by its name. */
+export function formatOf(file: string): ConfigFormat {
+  if (/\.jsonc?$/i.test(file)) return "json"
+  return /\.ya?ml$/i.test(file) ? "yaml" : "js"
+}
+
+/**
+ * The text of a configuration with one more source; all else stays as it is, comments included.
+ *
+ * `undefined` when it cannot be told where it goes: JSON and YAML are read again to see that exactly
+ * this source was added. Of JavaScript only running it tells.
+ */
+export function addSource(
+  text: string,
+  format: ConfigFormat,
+  name: string,
+  source: Plain,
+): string | undefined {
+  if (format === "js") return addToLiteral(text, "js", name, source)
+  try {
+    const before = read(text, format)
+    const added =
+      format === "yaml" ? addToYaml(text, name, source) : addToLiteral(text, "json", name, source)
+    if (added === undefined) return undefined
+    return same(read(added, format), withSource(before, name, source)) ? added : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const LAYOUT: Layout = { newline: "\n", indent: "  " }
+
+/** The source alone, to be put under `sources` by hand. */
+export function sourceSnippet(format: ConfigFormat, name: string, source: Plain): string {
+  if (format === "yaml") return yamlLines(name, source, LAYOUT.indent).join("\n")
+  const end = format === "js" ? "," : ""
+  return `${printKey(name, format)}: ${printLiteral(source, format, LAYOUT, "")}${end}`
+}
+
+/** What the text should say afterwards. */
+function withSource(config: unknown, name: string, source: Plain): unknown {
+  const before = isPlainRecord(config) ? config : {}
+  const { sources } = before
+  if (!Array.isArray(sources)) {
+    return { ...before, sources: { ...(sources as object | null | undefined), [name]: source } }
+  }
+  return { ...before, sources: [...sources, { namespace: name, ...(source as object) }] }
+}
+
+function read(text: string, format: "json" | "yaml"): unknown {
+  if (format === "yaml") return text.trim() === "" ? undefined : readYaml(text, "config").value
+  return JSON.parse(withoutComments(text))
+}
+
+/** JSON of JSON with comments and commas at the end. */
+export function withoutComments(text: string): string {
+  const tokens = tokensOf(text)
+  // Left as it is, whoever parses it says what is wrong.
+  if (tokens === undefined) return text
+  const kept = tokens.filter((token, at) => !isMark(token, ",") || !isMark(tokens[at + 1], "}]"))
+  // What touches stays together: `-1.5` is several tokens.
+  return kept
+    .map(({ source, start }, at) => (start === kept[at - 1]?.end ? source : ` ${source}`))
+    .join("")
+}
+
+/** Whether two values are the same data, whatever the order of their keys. */
+function same(left: unknown, right: unknown): boolean {
+  return JSON.stringify(left, sorted) === JSON.stringify(right, sorted)
+}
+
+function sorted(_: string, value: unknown): unknown {
+  if (!isPlainRecord(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).toSorted(([left], [right]) => (left < right ? -1 : 1)),
+  )
+}

@@ -1,0 +1,133 @@
+import { layoutOf, printKey, printLiteral } from "./print-value.ts"
+import type { Layout, Plain } from "./print-value.ts"
+import { closingOf, isMark, nameIn, tokensOf } from "./tokens.ts"
+import type { Token } from "./tokens.ts"
+
+/** Adds a source to a configuration in JSON or JavaScript; `undefined` when no place for it is found. */
+export function addToLiteral(
+  text: string,
+  style: "js" | "json",
+  name: string,
+  source: Plain,
+): string | undefined {
+  const tokens = tokensOf(text)
+  if (tokens === undefined) return undefined
+  const keys = sourcesKeys(tokens, style)
+  if (keys.length > 1) return undefined
+  const editor = new Editor(text, tokens, style)
+  const [key] = keys
+  if (key === undefined) {
+    const root = rootObject(tokens, style)
+    // `{ sources }` and `{ ...shared }` have some already: a second member would take their place.
+    const hasHidden = style === "js" && tokens.some((_, at) => isHidden(tokens, at))
+    return root === undefined || hasHidden
+      ? undefined
+      : editor.insert(root, "sources", { [name]: source })
+  }
+  const value = tokens[key + 2]
+  if (isMark(value, "{")) return editor.insert(key + 2, name, source)
+  if (!isMark(value, "[")) return undefined
+  return editor.insert(key + 2, undefined, { namespace: name, ...(source as object) })
+}
+
+/** Where members called `sources` are: in JSON that of the whole, elsewhere any. */
+function sourcesKeys(tokens: readonly Token[], style: "js" | "json"): number[] {
+  return [...tokens.keys()].filter((at) => {
+    const token = tokens[at] as Token
+    if (token.kind === "mark" || nameIn(token) !== "sources") return false
+    if (style === "json" && token.depth !== 1) return false
+    return isMark(tokens[at + 1], ":") && isMark(tokens[at - 1], "{,")
+  })
+}
+
+function isHidden(tokens: readonly Token[], at: number): boolean {
+  const { source } = tokens[at] as Token
+  if (source === "sources") return isMark(tokens[at - 1], "{,") && isMark(tokens[at + 1], "},")
+  return source === "." && tokens[at + 1]?.source === "." && tokens[at + 2]?.source === "."
+}
+
+/** The object that is the configuration: behind `defineConfig(`, `export default` or `=> (`. */
+function rootObject(tokens: readonly Token[], style: "js" | "json"): number | undefined {
+  if (style === "json") return isMark(tokens[0], "{") ? 0 : undefined
+  const start = tokens.findIndex(({ source }, at) =>
+    source === "defineConfig" ? isMark(tokens[at + 1], "(") : source === "default",
+  )
+  if (start === -1) return undefined
+  const at = tokens.findIndex((token, index) => index > start && isMark(token, "{"))
+  const before = tokens.slice(start, at)
+  // `() => {` opens a function.
+  const isBody = isMark(before.at(-1), ">")
+  return at === -1 || isBody ? undefined : at
+}
+
+/** Puts a member at the end of an object or a list, in the manner of those that are there. */
+class Editor {
+  readonly #text: string
+  readonly #tokens: readonly Token[]
+  readonly #style: "js" | "json"
+  readonly #layout: Layout
+
+  constructor(text: string, tokens: readonly Token[], style: "js" | "json") {
+    this.#text = text
+    this.#tokens = tokens
+    this.#style = style
+    this.#layout = layoutOf(text)
+  }
+
+  insert(open: number, key: string | undefined, value: Plain): string {
+    const close = this.#tokens[closingOf(this.#tokens, open)] as Token
+    const last = this.#tokens[closingOf(this.#tokens, open) - 1] as Token
+    const isEmpty = last.end === this.#tokens[open]?.end
+    const lineStart = this.#lineStart(close.start)
+    const isOwnLine = this.#text.slice(lineStart, close.start).trim() === ""
+    if (!isOwnLine && !isEmpty) return this.#behind(last, key, value)
+    return this.#onLine(open, isOwnLine ? lineStart : close.start, last, isEmpty, key, value)
+  }
+
+  /** `{ a: 1 }` stays on its line. */
+  #behind(last: Token, key: string | undefined, value: Plain): string {
+    const hasComma = isMark(last, ",")
+    const member = `${this.#key(key)}${printLiteral(value, this.#style, this.#layout, this.#indentAt(last.start))}`
+    const added = hasComma ? ` ${member},` : `, ${member}`
+    return this.#text.slice(0, last.end) + added + this.#text.slice(last.end)
+  }
+
+  #onLine(
+    open: number,
+    at: number,
+    last: Token,
+    isEmpty: boolean,
+    key: string | undefined,
+    value: Plain,
+  ): string {
+    const text = this.#text
+    const { newline, indent } = this.#layout
+    const outer = this.#indentAt((this.#tokens[open] as Token).start)
+    const inner = isEmpty ? outer + indent : this.#indentAt(this.#firstMember(open))
+    const hasComma = isMark(last, ",")
+    const comma = this.#style === "js" || hasComma ? "," : ""
+    const member = `${inner}${this.#key(key)}${printLiteral(value, this.#style, this.#layout, inner)}${comma}`
+    const before = text.slice(0, last.end) + (isEmpty || hasComma ? "" : ",")
+    // `{}` on one line gets lines of its own.
+    const isInline = text.slice(this.#lineStart(at), at).trim() !== ""
+    const between = text.slice(last.end, at)
+    if (!isInline) return `${before}${between}${member}${newline}${text.slice(at)}`
+    return `${before}${between.trimEnd()}${newline}${member}${newline}${outer}${text.slice(at)}`
+  }
+
+  #key(key: string | undefined): string {
+    return key === undefined ? "" : `${printKey(key, this.#style)}: `
+  }
+
+  #firstMember(open: number): number {
+    return (this.#tokens[open + 1] as Token).start
+  }
+
+  #lineStart(at: number): number {
+    return this.#text.lastIndexOf("\n", at - 1) + 1
+  }
+
+  #indentAt(at: number): string {
+    return /^[\t ]*/.exec(this.#text.slice(this.#lineStart(at)))?.[0] ?? ""
+  }
+}

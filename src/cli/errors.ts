@@ -1,0 +1,85 @@
+import { ERROR_CODES, isCallError } from "../errors.ts"
+import type { CallError, ErrorCode } from "../errors.ts"
+import { UsageError } from "./model.ts"
+import type { CommandArgs, CommandIO } from "./model.ts"
+import { complain, jsonText, shown, styled } from "./output.ts"
+
+/** The exit code of what was thrown: 1 the operation failed, 2 the command was wrong. */
+export function exitCodeOf(error: unknown): number {
+  if (error instanceof UsageError) return 2
+  if (!isCallError(error)) return 1
+  return Object.hasOwn(ERROR_CODES, error.code) ? ERROR_CODES[error.code as ErrorCode].exitCode : 1
+}
+
+/** How an error is told. */
+export interface ToldError {
+  /** For a program. */
+  readonly isJson: boolean
+  /** The command that failed, for where its help is. */
+  readonly command?: string | undefined
+  /** Its arguments, as far as they were read. */
+  readonly args?: CommandArgs | undefined
+}
+
+/** Says on standard error what was thrown and what to do about it; gives the exit code. */
+export function tellError(error: unknown, io: CommandIO, told: ToldError): number {
+  const { isJson } = told
+  if (isJson) {
+    complain(io, jsonText({ error: errorJson(error) }))
+    return exitCodeOf(error)
+  }
+  const { red } = styled(io, io.stderr)
+  const [first = "", ...rest] = messageOf(error).split("\n")
+  complain(io, [red(first), ...rest].join("\n"))
+  const cure = cureOf(error, io, told)
+  if (cure !== undefined) complain(io, cure)
+  if (io.verbose === true && error instanceof Error && !(error instanceof UsageError)) {
+    complain(io, shown(error.stack ?? ""))
+  }
+  return exitCodeOf(error)
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error && error.message !== "") return shown(error.message)
+  return `The command failed: ${shown(String(error))}`
+}
+
+/** The next step, where the message alone does not show one. */
+function cureOf(
+  error: unknown,
+  { program }: CommandIO,
+  { command, args }: ToldError,
+): string | undefined {
+  if (error instanceof UsageError) {
+    return `See how it is used: ${program}${command === undefined ? "" : ` ${command}`} --help`
+  }
+  if (isCallError(error, "OPERATION_NOT_FOUND")) {
+    return `See what there is: ${[program, "list", ...sourceWords(args)].join(" ")}`
+  }
+  return undefined
+}
+
+/** Where operations come from, as it was said; what could be a secret is left out. */
+function sourceWords(args: CommandArgs | undefined): readonly string[] {
+  const names = ["config", "hub", "openapi", "mcp", "scan", "remote", "source"]
+  return names.flatMap((name) =>
+    (args?.texts(name) ?? []).flatMap((value) => [`--${name}`, shellWord(value)]),
+  )
+}
+
+function shellWord(text: string): string {
+  const word = shown(text)
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+}
+
+function errorJson(error: unknown): unknown {
+  if (isCallError(error)) return withFaults(error)
+  const code = error instanceof UsageError ? "USAGE_ERROR" : "UNKNOWN_ERROR"
+  return { code, message: messageOf(error) }
+}
+
+/** A `ConfigError` says where its faults are. */
+function withFaults(error: CallError): unknown {
+  const { faults } = error as { faults?: unknown }
+  return Array.isArray(faults) ? { ...error.toJSON(), faults } : error.toJSON()
+}

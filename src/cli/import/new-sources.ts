@@ -1,0 +1,93 @@
+import { relative, resolve, sep } from "node:path"
+import type { SettledSource, SourceConfig } from "../../config.ts"
+import { settleConfig } from "../../config.ts"
+import { isNamespace } from "../../mcp/names.ts"
+import type { Plain } from "../edit/add-source.ts"
+import { UsageError } from "../model.ts"
+import type { CommandArgs, CommandIO } from "../model.ts"
+import { adHocSources } from "../target/ad-hoc.ts"
+import { recognise } from "./recognise.ts"
+
+/** A source that is to be added, as it is written. */
+export interface NewSource {
+  readonly name: string
+  readonly source: Plain
+}
+
+const OPTIONS = ["openapi", "mcp", "scan", "remote"] as const
+
+/** The sources that a command line asks to add; paths are relative to where the configuration is. */
+export async function newSources(
+  args: CommandArgs,
+  io: CommandIO,
+  baseDir: string,
+): Promise<NewSource[]> {
+  const [text, second] = [...args.positionals, ...OPTIONS.flatMap((name) => args.texts(name))]
+  if (text === undefined || second !== undefined) {
+    const got = text === undefined ? "none" : "more than one"
+    throw new UsageError(`"import" adds one source at a time; got ${got}.`)
+  }
+  const what = args.positionals.length === 0 ? undefined : await recognise(text, io.cwd)
+  if (what !== undefined && "servers" in what) {
+    return named(
+      what.servers.map(({ name, source }) => ({ name, source })),
+      args,
+    )
+  }
+  const written = await adHocSources(what === undefined ? args : withOption(args, what), io)
+  const settled = settleConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
+  const [literal] = settled.warnings ?? []
+  if (literal !== undefined) throw new UsageError(`"${literal.path}" ${literal.message}`)
+  return named(
+    settled.sources.map((source) => fromSettled(source, io.cwd, baseDir)),
+    args,
+  )
+}
+
+function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
+  const name = args.text("name")
+  if (name === undefined) return [...sources]
+  if (sources.length > 1) {
+    throw new UsageError("--name is for one source; this file has several.")
+  }
+  // In a script `__proto__` is no name of a member.
+  if (!isNamespace(name) || name === "__proto__") {
+    throw new UsageError(`--name takes letters, digits, "_" and "-"; got "${name}".`)
+  }
+  return sources.map(({ source }) => ({ name, source }))
+}
+
+function fromSettled({ name, config }: SettledSource, cwd: string, baseDir: string): NewSource {
+  const { namespace, ...rest } = config
+  const moved = { ...rest, ...movedPaths(rest, cwd, baseDir) }
+  const isOwn = namespace !== undefined && namespace !== name
+  const source = JSON.parse(JSON.stringify(isOwn ? { namespace, ...moved } : moved)) as Plain
+  return { name, source }
+}
+
+/** Paths of the command line start where it was typed; those of a configuration where it lies. */
+function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object {
+  const move = (path: string): string => {
+    const from = relative(baseDir, resolve(cwd, path)).replaceAll(sep, "/")
+    return from.startsWith(".") || /^[A-Za-z]:|^\//.test(from) ? from : `./${from}`
+  }
+  if ("scan" in source) return { scan: move(source.scan) }
+  if ("openapi" in source && !/^https?:\/\//i.test(source.openapi)) {
+    return { openapi: move(source.openapi) }
+  }
+  return {}
+}
+
+/** The same arguments, with what stood alone behind an option. */
+function withOption(
+  args: CommandArgs,
+  { option, text }: { option: string; text: string },
+): CommandArgs {
+  return {
+    positionals: [],
+    text: (name) => (name === option ? text : args.text(name)),
+    texts: (name) => (name === option ? [text] : args.texts(name)),
+    flag: (name) => name === option || args.flag(name),
+    count: (name) => args.count(name),
+  }
+}

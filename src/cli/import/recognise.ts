@@ -1,0 +1,56 @@
+import { readFile, stat } from "node:fs/promises"
+import { dirname, resolve } from "node:path"
+import { isDocument, serversOf } from "../init/discover.ts"
+import type { FoundSource } from "../init/discover.ts"
+import { UsageError } from "../model.ts"
+
+/** What an argument is: the option that says the same, or the servers of an editor's file. */
+export type Recognised =
+  | { readonly option: "openapi" | "mcp" | "scan" | "remote"; readonly text: string }
+  | { readonly servers: readonly FoundSource[] }
+
+/** Says what kind of source an argument names; throws a `UsageError` when that cannot be told. */
+export async function recognise(text: string, cwd: string): Promise<Recognised> {
+  if (/^wss?:\/\//i.test(text)) return { option: "remote", text }
+  if (/^https?:\/\//i.test(text)) return recogniseAddress(text)
+  const path = resolve(cwd, text)
+  const found = await stat(path).catch(() => undefined)
+  if (found?.isDirectory() === true) return { option: "scan", text }
+  if (found?.isFile() === true) return await recogniseFile(text, path)
+  if (looksLikePath(text)) {
+    throw new UsageError(`There is no file or folder "${text}" in ${cwd}.`)
+  }
+  return { option: "mcp", text }
+}
+
+function recogniseAddress(text: string): Recognised {
+  const { pathname } = new URL(text)
+  if (/\.(?:json|ya?ml)$|openapi|swagger|api-docs/i.test(pathname)) {
+    return { option: "openapi", text }
+  }
+  if (/\/(?:mcp|sse)\/?$/i.test(pathname) || new URL(text).hostname.startsWith("mcp.")) {
+    return { option: "mcp", text }
+  }
+  throw new UsageError(
+    `What is at ${text}? Say so: --openapi ${text} for a document, --mcp ${text} for an MCP server, --remote ${text} for a hub.`,
+  )
+}
+
+async function recogniseFile(text: string, path: string): Promise<Recognised> {
+  if (/\.[cm]?[jt]sx?$/i.test(path)) {
+    throw new UsageError(
+      `"${text}" is a module. Give its folder (${dirname(text)}), or the command that starts it as an MCP server ("node ${text}").`,
+    )
+  }
+  if (isDocument(await readFile(path, "utf8"))) return { option: "openapi", text }
+  const servers = await serversOf("", path)
+  if (servers.length > 0) return { servers }
+  throw new UsageError(
+    `"${text}" is neither an OpenAPI document nor a file of an editor with MCP servers. If it is a document, say so: --openapi ${text}`,
+  )
+}
+
+/** One word with a slash or a known ending; a command has several words, or none of these. */
+function looksLikePath(text: string): boolean {
+  return !/\s/.test(text) && /^[.~/]|[\\/]|\.(?:json|ya?ml|[cm]?[jt]s)$/i.test(text)
+}

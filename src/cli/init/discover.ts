@@ -1,0 +1,88 @@
+import { readdir, readFile, stat } from "node:fs/promises"
+import { basename, join } from "node:path"
+import { editorConfig } from "../../hub/config-file/editor-config.ts"
+import { suggestedNamespace } from "../../mcp/names.ts"
+import type { Plain } from "../edit/add-source.ts"
+import { withoutComments } from "../edit/add-source.ts"
+import { titleOfFile } from "../target/title.ts"
+import { shareableEntry } from "./mcp-servers.ts"
+
+/** Something that can be a source, and where it was found. */
+export interface FoundSource {
+  readonly name: string
+  readonly source: Plain
+  /** The file, relative to the folder. */
+  readonly file: string
+}
+
+const EDITOR_FILES = [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.json"]
+const DOCUMENT_FOLDERS = [".", "api", "docs", "openapi", "spec", "specs"]
+// What a document is called says that it is one; its beginning proves it.
+const DOCUMENT = /^(?:.*[._-])?(?:openapi|swagger)(?:[._-].*)?\.(?:ya?ml|json)$/i
+const MOST_BYTES = 32 * 1024 * 1024
+
+/** OpenAPI documents and MCP servers that a folder has already. */
+export async function discover(folder: string): Promise<FoundSource[]> {
+  const found: FoundSource[] = []
+  for (const file of EDITOR_FILES) found.push(...(await serversOf(folder, file)))
+  for (const sub of DOCUMENT_FOLDERS) found.push(...(await documentsIn(folder, sub)))
+  const names = new Set<string>()
+  // The first of a name keeps it: a second one is most often the same server for another editor.
+  return found.filter(({ name }) => !names.has(name) && names.add(name))
+}
+
+/** The MCP servers of an editor's file. */
+export async function serversOf(folder: string, file: string): Promise<FoundSource[]> {
+  const text = await readText(join(folder, file))
+  if (text === undefined) return []
+  const { servers } = editorConfig(parsed(text), join(folder, file)) ?? { servers: {} }
+  return Object.entries(servers).flatMap(([given, entry]) => {
+    const mcp = shareableEntry(given, entry)
+    return mcp === undefined ? [] : [{ name: suggestedNamespace(given), source: { mcp }, file }]
+  })
+}
+
+/** Whether a text is an OpenAPI document, as far as its beginning shows. */
+export function isDocument(text: string): boolean {
+  return /^\uFEFF?(?:\s|---|#[^\n]*\n|\{)*"?(?:openapi|swagger)"?\s*:/m.test(text.slice(0, 4096))
+}
+
+async function documentsIn(folder: string, sub: string): Promise<FoundSource[]> {
+  const files = await readdir(join(folder, sub)).catch(() => [])
+  const found: FoundSource[] = []
+  for (const file of files.filter((one) => DOCUMENT.test(one)).toSorted()) {
+    const path = sub === "." ? file : `${sub}/${file}`
+    const text = await readText(join(folder, path))
+    if (text === undefined || !isDocument(text)) continue
+    const name = (await titleOfFile(path, folder)) ?? nameOf(file)
+    found.push({ name, source: { openapi: `./${path}` }, file: path })
+  }
+  return found
+}
+
+/** `shop` for `shop.openapi.yaml`, `api` for `openapi.json`. */
+function nameOf(file: string): string {
+  const words = basename(file)
+    .replace(/\.[^.]+$/, "")
+    .split(/[._-]+/)
+    .filter((word) => word !== "" && !/^(?:openapi|swagger)$/i.test(word))
+  return words.length === 0 ? "api" : suggestedNamespace(words.join("-"))
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(withoutComments(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** The text of a file; `undefined` when there is none that could be read here. */
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    const { size } = await stat(path)
+    return size > MOST_BYTES ? undefined : await readFile(path, "utf8")
+  } catch {
+    return undefined
+  }
+}

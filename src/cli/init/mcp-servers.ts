@@ -1,0 +1,83 @@
+import { isPlainRecord } from "../../schema/json.ts"
+import type { Plain } from "../edit/print-value.ts"
+
+/**
+ * An editor's entry as it may stand in a configuration that is shared: whatever could be a credential
+ * is a reference to a variable. `undefined` for what is no entry.
+ */
+export function shareableEntry(name: string, entry: unknown): Plain | undefined {
+  if (!isPlainRecord(entry)) return undefined
+  const shared: Record<string, Plain> = {}
+  for (const key of ["type", "command", "args", "url", "serverUrl", "httpUrl", "cwd"]) {
+    const value = entry[key]
+    if (typeof value === "string") shared[key] = key.endsWith("rl") ? plainUrl(value, name) : value
+    if (key === "args" && Array.isArray(value)) shared[key] = shareableArgs(name, value)
+  }
+  if (!["command", "url", "serverUrl", "httpUrl"].some((key) => key in shared)) return undefined
+  const { env, headers } = entry
+  if (isPlainRecord(env)) shared["env"] = byReference(env, (key) => key)
+  if (isPlainRecord(headers)) {
+    shared["headers"] = byReference(headers, (key) => variable(name, key))
+  }
+  return shared
+}
+
+/** The name of a variable that is made of some words: `GITHUB_AUTHORIZATION`. */
+export function variable(...words: readonly string[]): string {
+  const name = words
+    .join("_")
+    .toUpperCase()
+    .replaceAll(/[^A-Z0-9]+/g, "_")
+    .replaceAll(/^_+|_+$/g, "")
+  return /^[A-Z]/.test(name) ? name : `MCP_${name}`
+}
+
+const SECRET = /(?:key|token|secret|passw|auth|credential)/i
+
+/** Values that refer already stay; all others are behind a variable. */
+function byReference(
+  values: Readonly<Record<string, unknown>>,
+  variableOf: (key: string) => string,
+): Plain {
+  const entries = Object.entries(values).flatMap(([key, value]): [string, Plain][] => {
+    if (typeof value !== "string") return []
+    return [[key, refers(value) ? value : reference(variableOf(key))]]
+  })
+  return Object.fromEntries(entries)
+}
+
+function shareableArgs(server: string, args: readonly unknown[]): string[] {
+  let isValue = false
+  return args.map((arg) => {
+    const text = String(arg)
+    const [flag = "", value] = text.split(/=(.*)/s)
+    const isSecret = isValue && !text.startsWith("-")
+    isValue = text.startsWith("-") && value === undefined && SECRET.test(text)
+    if (refers(text)) return text
+    if (isSecret) return reference(variable(server, "token"))
+    if (value === undefined || !SECRET.test(flag)) return text
+    return `${flag}=${reference(variable(server, flag))}`
+  })
+}
+
+/** An address without the credentials that stand in it. */
+function plainUrl(text: string, server: string): string {
+  if (refers(text) || !URL.canParse(text)) return text
+  const url = new URL(text)
+  if (url.username === "" && url.password === "" && url.search === "") return text
+  url.username = ""
+  url.password = ""
+  const kept = [...url.searchParams].map(([key, value]) =>
+    SECRET.test(key) ? `${key}=${reference(variable(server, key))}` : `${key}=${value}`,
+  )
+  url.search = ""
+  return kept.length === 0 ? url.href : `${url.href}?${kept.join("&")}`
+}
+
+function refers(text: string): boolean {
+  return text.includes("${")
+}
+
+function reference(name: string): string {
+  return `\${env:${name}}`
+}

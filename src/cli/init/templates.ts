@@ -1,0 +1,98 @@
+import { addSource, formatOf } from "../edit/add-source.ts"
+import type { FoundSource } from "./discover.ts"
+
+/** What `init` can write. */
+export type InitFormat = "ts" | "js" | "json" | "yaml"
+
+/** The file of a configuration. */
+export function configName(format: InitFormat): string {
+  return `operations.config.${format === "js" ? "mjs" : format}`
+}
+
+/** The text of a configuration with a folder of modules and what was found. */
+export function configText(
+  format: InitFormat,
+  found: readonly FoundSource[],
+  hasPackage: boolean,
+): string {
+  const file = configName(format)
+  let text = TEXTS[format](hasPackage)
+  for (const { name, source } of found) {
+    text = addSource(text, formatOf(file), name, source) ?? text
+  }
+  return text
+}
+
+const EXAMPLES = [
+  `github: { openapi: "https://…/openapi.yaml", auth: "\${env:GITHUB_TOKEN}" },`,
+  `files: { mcp: "npx -y @modelcontextprotocol/server-filesystem ." },`,
+  `team: { remote: "https://tools.example.com", token: "\${env:TEAM_TOKEN}" },`,
+]
+
+const TEXTS: Readonly<Record<InitFormat, (hasPackage: boolean) => string>> = {
+  ts: script,
+  js: script,
+  json: () => `{
+  "sources": {
+    "local": { "scan": "./operations" }
+  }
+}
+`,
+  yaml: () => `# Where operations come from. Credentials are references: "\${env:TOKEN}".
+sources:
+  # An API, by its OpenAPI document; an MCP server; another hub:
+  # github:
+  #   openapi: https://…/openapi.yaml
+  #   auth: \${env:GITHUB_TOKEN}
+  # files:
+  #   mcp: npx -y @modelcontextprotocol/server-filesystem .
+  # team:
+  #   remote: https://tools.example.com
+  #   token: \${env:TEAM_TOKEN}
+
+  # Each module of this folder exports operations.
+  local:
+    scan: ./operations
+`,
+}
+
+function script(hasPackage: boolean): string {
+  const [start, end] = hasPackage ? ["defineConfig({", "})"] : ["{", "}"]
+  const head = hasPackage ? `import { defineConfig } from "@alkdev/operations/config"\n\n` : ""
+  return `${head}/** Where operations come from. Credentials are references: "\${env:TOKEN}". */
+export default ${start}
+  sources: {
+    // An API, by its OpenAPI document; an MCP server; another hub:
+${EXAMPLES.map((line) => `    // ${line}`).join("\n")}
+
+    // Each module of this folder exports operations.
+    local: { scan: "./operations" },
+  },
+${end}
+`
+}
+
+/** An operation to start from, for the folder that is scanned. */
+export function exampleText(isTypeScript: boolean, hasPackage: boolean): string {
+  const [start, end] = hasPackage ? ["defineOperation({", "})"] : ["{", "}"]
+  const head = hasPackage ? `import { defineOperation } from "@alkdev/operations"\n\n` : ""
+  // Types follow from the schemas where the package is there to say so.
+  const parameter = isTypeScript && !hasPackage ? "{ name }: { name: string }" : "{ name }"
+  return `${head}export default ${start}
+  namespace: "hello",
+  name: "greet",
+  version: "1.0.0",
+  type: "query",
+  title: "Greet",
+  description: "Greets a person",
+  inputSchema: {
+    type: "object",
+    properties: { name: { type: "string", description: "Whom to greet" } },
+    required: ["name"],
+  },
+  outputSchema: { type: "string" },
+  accessControl: { requiredScopes: [] },
+  handler: (${parameter}) => \`Hello, \${name}!\`,
+${end}
+`
+}

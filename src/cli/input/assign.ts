@@ -1,0 +1,109 @@
+import { getOwn, isPlainRecord, setOwn } from "../../schema/json.ts"
+import { UsageError } from "../model.ts"
+import { APPEND } from "./argument.ts"
+import type { Step } from "./argument.ts"
+import type { SchemaView } from "./schema.ts"
+
+/** Where a value of an argument goes. */
+export interface Place {
+  readonly steps: readonly Step[]
+  /** What the schema wants there. */
+  readonly view: SchemaView
+  /** A name that the schema does not know, and those that it knows beside it. */
+  readonly unknown?: { readonly name: string; readonly known: readonly string[] } | undefined
+}
+
+/**
+ * Finds the place of a key in a schema.
+ *
+ * A name that only the body of a request has goes there: `title=…` is `body.title=…`. A name with dots in it
+ * that is declared so needs no quotes.
+ */
+export function placeOf(key: string, steps: readonly Step[], root: SchemaView): Place {
+  const whole = root.declared(key)
+  if (whole !== undefined) return { steps: [key], view: whole }
+  const [first] = steps
+  const body = root.declared("body")
+  if (typeof first === "string" && root.declared(first) === undefined && body !== undefined) {
+    if (body.declared(key) !== undefined) return { steps: ["body", key], view: body.property(key) }
+    if (body.declared(first) !== undefined) return walk(["body", ...steps], root)
+  }
+  return walk(steps, root)
+}
+
+function walk(steps: readonly Step[], root: SchemaView): Place {
+  let view = root
+  let unknown: Place["unknown"]
+  for (const step of steps) {
+    if (typeof step === "string") {
+      const isKnown = view.declared(step) !== undefined || view.rest !== undefined
+      const { names } = view
+      if (!isKnown && names.length > 0) unknown ??= { name: step, known: names }
+      view = view.property(step)
+    } else view = view.item(typeof step === "number" ? step : 0)
+  }
+  return { steps, view, unknown }
+}
+
+/** Puts a value at its place, and makes the objects and lists on the way; only own properties are followed. */
+export function assign(
+  target: object,
+  key: string,
+  steps: readonly Step[],
+  value: unknown,
+  onSame: (before: unknown) => unknown = () => value,
+): void {
+  let at = target
+  steps.forEach((step, index) => {
+    const next = steps[index + 1]
+    const slot = slotOf(at, step, key)
+    const before = getOwn(at, slot)
+    if (next === undefined) {
+      setOwn(at, slot, before === undefined ? value : onSame(before))
+      return
+    }
+    if (before === undefined || before === null) {
+      setOwn(at, slot, typeof next === "string" ? {} : [])
+    } else if (typeof before !== "object" || before instanceof Uint8Array) {
+      const path = steps.slice(0, index + 1).map((one) => String(one === APPEND ? "[]" : one))
+      throw new UsageError(
+        `"${key}" goes into "${path.join(".")}", which was given as ${typeof before === "string" ? "a text" : "a value"} already. Give one or the other.`,
+      )
+    }
+    at = getOwn(at, slot) as object
+  })
+}
+
+/** The name of the property that a step means in an object or list. */
+function slotOf(container: object, step: Step, key: string): string {
+  if (!Array.isArray(container)) {
+    if (step === APPEND) throw notList(key)
+    return String(step)
+  }
+  const index = step === APPEND ? container.length : Number(step)
+  if (!Number.isInteger(index) || index < 0) {
+    throw new UsageError(`"${key}": "${String(step)}" is no item of a list. Write [0] or [].`)
+  }
+  if (index > container.length) {
+    throw new UsageError(
+      `"${key}" would leave a gap: the list has ${container.length} items so far. Number them from 0, in order, or write [].`,
+    )
+  }
+  return String(index)
+}
+
+function notList(key: string): UsageError {
+  return new UsageError(`"${key}" adds to a list, and what is there is an object.`)
+}
+
+/** Puts one input over another: objects are merged, everything else is replaced. */
+export function mergeInputs(under: unknown, over: unknown): unknown {
+  if (!isPlainRecord(under) || !isPlainRecord(over)) return over
+  const merged: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(under)) setOwn(merged, key, value)
+  for (const [key, value] of Object.entries(over)) {
+    const before = getOwn(merged, key)
+    setOwn(merged, key, before === undefined ? value : mergeInputs(before, value))
+  }
+  return merged
+}

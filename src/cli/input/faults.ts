@@ -1,0 +1,24 @@
+import { isCallError } from "../../errors.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { CommandIO } from "../model.ts"
+import { complain, shown, styled } from "../output.ts"
+
+/** Says what is wrong with an input, a fault a line; `false` when the error is about something else. */
+export function tellFaults(error: unknown, id: string, io: CommandIO): boolean {
+  if (!isCallError(error, "VALIDATION_ERROR") || !isPlainRecord(error.details)) return false
+  const { errors, operationId } = error.details
+  // An operation that it called may have been given a wrong input, too.
+  if (!Array.isArray(errors) || (operationId !== undefined && operationId !== id)) return false
+  const lines = errors.flatMap((one: unknown) =>
+    isPlainRecord(one) ? [`  ${pathOf(one["path"])} ${String(one["message"])}`] : [],
+  )
+  if (lines.length === 0) return false
+  complain(io, styled(io, io.stderr).red(shown(`Input for "${id}" is invalid:`)))
+  for (const line of lines) complain(io, shown(line))
+  complain(io, `See what it takes: ${io.program} describe ${shown(id)}`)
+  return true
+}
+
+function pathOf(path: unknown): string {
+  return typeof path === "string" && path !== "" ? path : "(the whole)"
+}

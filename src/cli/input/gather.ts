@@ -1,0 +1,49 @@
+import type { OperationSpec } from "../../types.ts"
+import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
+import { note, shown } from "../output.ts"
+import { canAsk } from "../prompt/terminal.ts"
+import { readInput } from "./index.ts"
+
+/** Options of commands that give an operation its input. */
+export const inputOptions: OptionSpecs = {
+  input: {
+    type: "string",
+    short: "i",
+    multiple: true,
+    value: "file|-|json",
+    description:
+      "The input as JSON: a file, - for stdin, or the text itself; key=value goes over it",
+    complete: "file",
+  },
+  "no-input": { type: "boolean", description: "Never ask for what is missing" },
+}
+
+/** The help that commands share about how inputs are typed. */
+export const INPUT_HELP = `Inputs are read by the operation's schema: text stays text, and lists take several.
+  title="Buy milk"        a text, number, yes or no, as the schema says
+  labels[]=bug            an item of a list; again for the next
+  address.city=Bonn       inside an object; items[0].name=… inside a list
+  count:=5  tags:='[]'    JSON, whatever the schema says
+  body=@notes.md          what a file holds; @- for stdin; @@ for a text that begins with @
+  --input order.json      all of it; - for stdin, or the JSON itself
+On a terminal you are asked for what is missing.`
+
+/** The input that a command line gives for an operation; on a terminal, what is missing is asked for. */
+export async function gatherInput(
+  spec: OperationSpec,
+  args: CommandArgs,
+  io: CommandIO,
+): Promise<unknown> {
+  const { value, notes, usedStdin } = await readInput(
+    {
+      arguments: args.positionals.slice(1),
+      inputs: args.texts("input"),
+      schema: spec.inputSchema,
+    },
+    io,
+  )
+  for (const text of notes) note(io, shown(text))
+  if (usedStdin || !canAsk(args, io)) return value
+  const { completeInput } = await import("../prompt/complete.ts")
+  return await completeInput(value, spec.inputSchema, io)
+}

@@ -1,0 +1,140 @@
+// An operation's input from a command line: `--input`, then `key=value`, read by the schema.
+
+import { nearest } from "../../internal/suggest.ts"
+import { parseJson } from "../../http/json.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { UsageError } from "../model.ts"
+import type { CommandIO } from "../model.ts"
+import { parseArgument } from "./argument.ts"
+import type { InputArgument } from "./argument.ts"
+import { assign, mergeInputs, placeOf } from "./assign.ts"
+import type { Place } from "./assign.ts"
+import { InputReader, textOf } from "./read.ts"
+import { SchemaView } from "./schema.ts"
+import { readText } from "./text.ts"
+
+/** What was typed. */
+export interface InputSources {
+  /** `key=value` and the like. */
+  readonly arguments: readonly string[]
+  /** Of `--input`: a file, `-` for stdin, or JSON. Later ones go over earlier ones. */
+  readonly inputs: readonly string[]
+  readonly schema: unknown
+}
+
+/** An input, and what there is to say about how it was typed. */
+export interface ReadInput {
+  /** `undefined` when nothing was given to an operation that takes no object. */
+  readonly value: unknown
+  readonly notes: readonly string[]
+  /** Stdin was read, so that nobody can be asked. */
+  readonly usedStdin: boolean
+}
+
+/** Makes the input of what was typed. Throws a `UsageError` that says which argument is wrong. */
+export async function readInput(
+  { arguments: texts, inputs, schema }: InputSources,
+  io: Pick<CommandIO, "stdin" | "cwd" | "signal">,
+): Promise<ReadInput> {
+  const parsed = texts.map(parseArgument)
+  const reader = new InputReader(io)
+  let value: unknown
+  for (const input of inputs) {
+    const next = await wholeInput(input, reader)
+    value = value === undefined ? next : mergeInputs(value, next)
+  }
+  const view = new SchemaView(schema)
+  if (parsed.length === 0) {
+    if (inputs.length === 0 && takesObject(view)) value = {}
+  } else if (value !== undefined && !isPlainRecord(value)) {
+    throw new UsageError(`"${parsed[0]?.key}" cannot go into what --input gives: that is no object.`)
+  } else value = mergeInputs({}, structuredClone(value ?? {}))
+  const notes: string[] = []
+  const taken = new Set<string>()
+  for (const argument of parsed) {
+    const place = placeOf(argument.key, argument.steps, view)
+    if (place.unknown !== undefined) notes.push(unknownNote(argument.key, place.unknown))
+    const given = await valueOf(argument, place, reader)
+    put(value as object, argument, place, given, taken)
+  }
+  const usedStdin = inputs.includes("-") || parsed.some(({ from }) => from === "stdin")
+  return { value, notes, usedStdin }
+}
+
+function put(
+  target: object,
+  argument: InputArgument,
+  { steps, view }: Place,
+  value: unknown,
+  taken: Set<string>,
+): void {
+  const name = steps.map(String).join("\0")
+  // The same name again adds to a list; what `--input` had there is replaced.
+  const isMore = taken.has(name) && view.types.has("array") && !view.types.has("string")
+  taken.add(name)
+  assign(target, argument.key, steps, value, (before) =>
+    isMore && Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value,
+  )
+}
+
+async function valueOf(
+  argument: InputArgument,
+  { view }: Place,
+  reader: InputReader,
+): Promise<unknown> {
+  const { key, from, as } = argument
+  const operator = as === "json" ? ":=" : "="
+  const what = from === "stdin" ? `${key}${operator}@-` : `${key}${operator}@${argument.value}`
+  if (from === "argument") {
+    return as === "json" ? json(argument.value, `${key}:=`) : readText(argument.value, view)
+  }
+  const bytes =
+    from === "stdin" ? await reader.stdin(what) : await reader.file(argument.value, what)
+  if (as === "json") return json(textOf(bytes, what), what)
+  if (view.isBinary) return bytes
+  const text = textOf(bytes, what)
+  // A file ends with a line's end where a typed value would not; numbers and lists do not mind.
+  const value = readText(text.trim(), view)
+  return typeof value === "string" ? text : value
+}
+
+async function wholeInput(input: string, reader: InputReader): Promise<unknown> {
+  if (input === "-") return json(textOf(await reader.stdin("--input -"), "--input -"), "--input -")
+  if (/^\s*[{["]|^(?:null|true|false|-?\d+(?:\.\d+)?)$/.test(input)) return json(input, "--input")
+  const what = `--input ${input}`
+  return json(textOf(await reader.file(input, what), what), what)
+}
+
+function json(text: string, what: string): unknown {
+  if (text.trim() === "") throw new UsageError(`${what}: there is nothing, and JSON is expected.`)
+  const parsed = parseJson(text.replace(/^\uFEFF/, ""))
+  switch (parsed.is) {
+    case "value":
+      return parsed.value
+    case "broken":
+      throw new UsageError(`${what}: that is ${parsed.reason}.${cureFor(text)}`)
+    case "too-deep":
+      throw new UsageError(`${what}: that JSON is nested deeper than ${parsed.limit} levels.`)
+  }
+}
+
+function cureFor(text: string): string {
+  return /^\s*\{\s*'/.test(text) || /^\s*\{\s*\w/.test(text)
+    ? ` Names and texts have double quotes in JSON; quote it for the shell: '{"name":"value"}'`
+    : ""
+}
+
+function takesObject(view: SchemaView): boolean {
+  return view.types.size === 0 || view.types.has("object")
+}
+
+function unknownNote(key: string, { name, known }: NonNullable<Place["unknown"]>): string {
+  const meant = nearest(name, known)
+  const hint = meant === undefined ? `It takes ${shown(known)}.` : `Did you mean "${meant}"?`
+  return `"${key}" is not an input that the operation declares. ${hint}`
+}
+
+function shown(names: readonly string[]): string {
+  const some = names.slice(0, 12).join(", ")
+  return names.length > 12 ? `${some}, … (${names.length} in all)` : some
+}

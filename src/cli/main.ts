@@ -1,0 +1,118 @@
+import { nearest } from "../internal/suggest.ts"
+import { readArgs } from "./args.ts"
+import { allOptions, splitCommand } from "./command-line.ts"
+import { COMMANDS } from "./commands/index.ts"
+import { tellError } from "./errors.ts"
+import { UsageError } from "./model.ts"
+import type { Command, CommandArgs, CommandIO } from "./model.ts"
+import { complain, print } from "./output.ts"
+import { commonOptions, sourceOptions } from "./sources-options.ts"
+
+/** Runs a command line, without the program's own name; gives the exit code and never rejects. */
+export async function main(argv: readonly string[], io: CommandIO): Promise<number> {
+  const { name, rest } = splitCommand(argv)
+  const said: Said = { isJson: argv.includes("--json"), command: undefined, args: undefined, io }
+  try {
+    return await dispatch(name, rest, io, said)
+  } catch (error) {
+    // Whoever stopped it knows why it ended.
+    if (io.signal.aborted && !(error instanceof UsageError)) return stoppedBy(io.signal)
+    return tellError(error, said.io, said)
+  }
+}
+
+/** What is known of the command line when something fails. */
+interface Said {
+  isJson: boolean
+  command: string | undefined
+  args: CommandArgs | undefined
+  io: CommandIO
+}
+
+async function dispatch(
+  name: string | undefined,
+  rest: readonly string[],
+  io: CommandIO,
+  said: Said,
+): Promise<number> {
+  if (name === undefined) return await withoutCommand(rest, io)
+  if (name === "help") return await help(rest, io)
+  if (name === "__complete") return await completeLine(rest, io)
+  const command = await loadCommand(name)
+  said.command = command.name
+  const args = readArgs(rest, allOptions(command))
+  said.args = args
+  said.isJson = args.flag("json")
+  said.io = { ...io, quiet: args.flag("quiet"), verbose: args.flag("verbose") }
+  if (args.flag("help")) return await showHelp(command, io)
+  checkArity(command, args, io)
+  return await command.run(args, said.io)
+}
+
+async function withoutCommand(rest: readonly string[], io: CommandIO): Promise<number> {
+  const { version, help: asked } = GLOBAL
+  const args = readArgs(rest, { ...sourceOptions, ...commonOptions, version, help: asked })
+  if (args.flag("version")) {
+    const { packageVersion } = await import("./version.ts")
+    print(io, packageVersion())
+    return 0
+  }
+  const { generalHelp } = await import("./help.ts")
+  if (args.flag("help")) {
+    print(io, generalHelp(io))
+    return 0
+  }
+  complain(io, generalHelp({ ...io, stdout: io.stderr }))
+  return 2
+}
+
+const GLOBAL = {
+  version: { type: "boolean", short: "V", description: "Show the version" },
+  help: { type: "boolean", short: "h", description: "Show help" },
+} as const
+
+async function help([name]: readonly string[], io: CommandIO): Promise<number> {
+  if (name !== undefined && !name.startsWith("-")) {
+    return await showHelp(await loadCommand(name), io)
+  }
+  const { generalHelp } = await import("./help.ts")
+  print(io, generalHelp(io))
+  return 0
+}
+
+/** What the scripts of `completion` ask: `__complete -- call github.iss`. */
+async function completeLine([, ...words]: readonly string[], io: CommandIO): Promise<number> {
+  const { complete } = await import("./complete.ts")
+  return await complete(words, io)
+}
+
+async function showHelp(command: Command, io: CommandIO): Promise<number> {
+  const { commandHelp } = await import("./help.ts")
+  print(io, commandHelp(command, io))
+  return 0
+}
+
+async function loadCommand(name: string): Promise<Command> {
+  const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (entry !== undefined) return await entry.load()
+  const meant = nearest(name, Object.keys(COMMANDS))
+  const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+  throw new UsageError(`There is no command "${name}".${hint}`)
+}
+
+function checkArity(command: Command, { positionals }: CommandArgs, { program }: CommandIO): void {
+  const [least, most] = command.arity
+  const usage = `${program} ${command.name} ${command.usage}`.trimEnd()
+  if (positionals.length < least) {
+    throw new UsageError(`"${command.name}" needs more than that: ${usage}`)
+  }
+  const extra = positionals[most]
+  if (extra !== undefined) {
+    throw new UsageError(`"${command.name}" does not know what to do with "${extra}": ${usage}`)
+  }
+}
+
+/** 130 for Ctrl-C, 143 for SIGTERM, as shells count. */
+export function stoppedBy(signal: AbortSignal): number {
+  return signal.reason === "SIGTERM" ? 143 : signal.reason === "SIGHUP" ? 129 : 130
+}

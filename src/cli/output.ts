@@ -1,0 +1,115 @@
+import type { CommandIO } from "./model.ts"
+
+export { styled } from "./style.ts"
+export type { Style } from "./style.ts"
+
+/** A result, and a line feed, on standard output. */
+export function print({ stdout }: CommandIO, text: string): void {
+  stdout.write(`${text}\n`)
+}
+
+/** One JSON value on standard output: over several lines for a person, on one for a program. */
+export function printJson({ stdout }: CommandIO, value: unknown): void {
+  stdout.write(`${jsonText(value, stdout.isTTY === true ? 2 : undefined)}\n`)
+}
+
+/** JSON in which a terminal finds nothing to obey. */
+export function jsonText(value: unknown, indent?: number): string {
+  const text = JSON.stringify(value, undefined, indent) ?? "null"
+  return text.replaceAll(/[\u007F-\u009F]/g, escaped)
+}
+
+/** A remark on standard error; nothing under `--quiet`. */
+export function note(io: CommandIO, text: string): void {
+  if (io.quiet !== true) io.stderr.write(`${text}\n`)
+}
+
+/** What went wrong, on standard error; also under `--quiet`. */
+export function complain({ stderr }: CommandIO, text: string): void {
+  stderr.write(`${text}\n`)
+}
+
+/**
+ * A text from elsewhere for a terminal: control characters are shown, not obeyed.
+ *
+ * A description with an escape sequence could otherwise repaint what a person reads.
+ */
+export function shown(text: string): string {
+  return text.replaceAll("\r\n", "\n").replaceAll(OBEYED, escaped)
+}
+
+// Controls but tab and line feed, and what turns the direction of a line around.
+// oxlint-disable-next-line no-control-regex -- those are what it is about
+const OBEYED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
+
+/** The same on one line, and no longer than there is room. */
+export function oneLine(text: string, width: number = Number.POSITIVE_INFINITY): string {
+  return cut(shown(text.trim().replaceAll(/\s+/g, " ")), width)
+}
+
+/**
+ * Rows as aligned columns.
+ *
+ * With a width, the last column is cut to it. Cells may be coloured: what is not seen has no width.
+ */
+export function table(rows: readonly (readonly string[])[], width?: number): string {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) {
+      widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
+    }
+  }
+  return rows.map((row) => line(row, widths, width)).join("\n")
+}
+
+function line(row: readonly string[], widths: readonly number[], width?: number): string {
+  let text = ""
+  let used = 0
+  for (const [at, cell] of row.entries()) {
+    if (at === row.length - 1) {
+      return (text + (width === undefined ? cell : cut(cell, width - used))).trimEnd()
+    }
+    const room = (widths[at] ?? 0) + 2
+    text += cell + " ".repeat(room - widthOf(cell))
+    used += room
+  }
+  return text
+}
+
+/** Columns that a text takes: without escape sequences, wide characters counted twice. */
+export function widthOf(text: string): number {
+  let width = 0
+  // oxlint-disable-next-line no-control-regex -- colours begin with one
+  for (const char of text.replaceAll(/\u001B\[\d*m/g, "")) width += charWidth(char)
+  return width
+}
+
+function charWidth(char: string): number {
+  if (/^\p{Mark}|\u200D|\uFE0F$/u.test(char)) return 0
+  return /^[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u.test(
+    char,
+  )
+    ? 2
+    : 1
+}
+
+// A column of a few characters says less than a line that wraps.
+const LEAST = 20
+
+function cut(text: string, room: number): string {
+  const most = Math.max(room, LEAST)
+  // A coloured cell is given as it is: a cut could lose the end of its colour.
+  if (widthOf(text) <= most || text.includes("\u001B")) return text
+  let taken = ""
+  let width = 1
+  for (const char of text) {
+    width += charWidth(char)
+    if (width > most) break
+    taken += char
+  }
+  return `${taken.trimEnd()}…`
+}
+
+function escaped(char: string): string {
+  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+}

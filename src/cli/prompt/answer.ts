@@ -1,0 +1,103 @@
+import { CallError } from "../../errors.ts"
+import type {
+  FormInputRequest,
+  InputRequest,
+  InputResponse,
+  RootsInputRequest,
+  UrlInputRequest,
+} from "../../types.ts"
+import { pathToFileURL } from "node:url"
+import { SchemaView } from "../input/schema.ts"
+import type { CommandIO } from "../model.ts"
+import { shown, styled } from "../output.ts"
+import { yesNo } from "./ask.ts"
+import { askFields } from "./complete.ts"
+import { formFields } from "./fields.ts"
+import { Interrupted, withTerminal } from "./terminal.ts"
+import type { Terminal } from "./terminal.ts"
+
+export type Answerer = (request: InputRequest) => Promise<InputResponse>
+
+/**
+ * Answers what operations ask while they run, by asking the person at the terminal.
+ *
+ * One question at a time; Ctrl-C cancels it and calls `interrupt`, which is to end the call.
+ */
+export function createAnswerer(io: CommandIO, interrupt: () => void): Answerer {
+  let last: Promise<unknown> = Promise.resolve()
+  return (request) => {
+    const answer = last.then(() => withTerminal(io, (terminal) => ask(request, terminal, io)))
+    const settled = answer.catch((error: unknown) => {
+      if (!(error instanceof Interrupted)) throw error
+      interrupt()
+      return { action: "cancel" as const }
+    })
+    // Whoever asked hears of a failure; the next question is asked all the same.
+    last = settled.catch(() => undefined)
+    return settled
+  }
+}
+
+async function ask(
+  request: InputRequest,
+  terminal: Terminal,
+  io: CommandIO,
+): Promise<InputResponse> {
+  switch (request.type) {
+    case undefined:
+    case "form":
+      return await answerForm(request, terminal, io)
+    case "url":
+      return await visitPage(request, terminal, io)
+    case "roots":
+      return await tellRoots(request, terminal, io)
+    case "sampling":
+      throw new CallError(
+        "UNAVAILABLE",
+        "The operation asks for a language model, and the command line has none. Call it from an agent.",
+      )
+  }
+}
+
+async function answerForm(
+  { message, schema }: FormInputRequest,
+  terminal: Terminal,
+  io: CommandIO,
+): Promise<InputResponse> {
+  terminal.say(`${styled(io, io.stderr).bold("The operation asks:")} ${shown(message)}`)
+  const fields = formFields(new SchemaView(schema))
+  if (!(await agrees(terminal, "Answer it? y/n> "))) return { action: "decline" }
+  const content = await askFields({}, fields, schema, terminal, io)
+  return { action: "accept", content }
+}
+
+async function visitPage(
+  { message, url }: UrlInputRequest,
+  terminal: Terminal,
+  io: CommandIO,
+): Promise<InputResponse> {
+  const { bold } = styled(io, io.stderr)
+  terminal.say(`${bold("The operation asks you to visit a page:")} ${shown(message)}`)
+  // Not opened from here: a person looks where it leads first.
+  terminal.say(`  ${shown(url)}`)
+  const isDone = await agrees(terminal, "Have you done it? y/n> ")
+  return { action: isDone ? "accept" : "decline" }
+}
+
+async function tellRoots(
+  _request: RootsInputRequest,
+  terminal: Terminal,
+  { cwd }: CommandIO,
+): Promise<InputResponse> {
+  terminal.say(`The operation asks in which folder you work: ${shown(cwd)}`)
+  if (!(await agrees(terminal, "Tell it? y/n> "))) return { action: "decline" }
+  return { action: "accept", content: { roots: [{ uri: pathToFileURL(cwd).href }] } }
+}
+
+async function agrees(terminal: Terminal, prompt: string): Promise<boolean> {
+  for (;;) {
+    const answer = yesNo(await terminal.ask(prompt))
+    if (answer !== undefined && "value" in answer) return answer.value === true
+    terminal.say("  Type y or n.")
+  }
+}

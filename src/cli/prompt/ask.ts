@@ -1,0 +1,168 @@
+import type { SchemaView } from "../input/schema.ts"
+import { readText } from "../input/text.ts"
+import { jsonText, oneLine, shown } from "../output.ts"
+import type { Style } from "../output.ts"
+import type { Field } from "./fields.ts"
+import type { Terminal } from "./terminal.ts"
+
+/** How questions are asked. */
+export interface Asking {
+  readonly terminal: Terminal
+  readonly style: Style
+  /** What is wrong with a value in its place; `undefined` when nothing is. */
+  check(field: Field, value: unknown): string | undefined
+  /** The bytes of a file that was named. */
+  readonly readFile: (name: string) => Promise<Uint8Array>
+}
+
+// Some APIs describe an input on several pages.
+const MOST_WORDS = 240
+// More than fit on a screen are typed, with the tab key's help.
+const MOST_CHOICES = 30
+
+/** Asks for one field until the answer fits; `undefined` when it may be left out and was. */
+export async function askField(field: Field, asking: Asking): Promise<unknown> {
+  if (field.only !== undefined) return field.only.value
+  const { terminal, style } = asking
+  terminal.say(heading(field, style))
+  const choices = choicesOf(field.view)
+  if (choices !== undefined && choices.length <= MOST_CHOICES) {
+    choices.forEach((choice, at) => terminal.say(`  ${at + 1}) ${shown(choice.text)}`))
+  }
+  for (;;) {
+    const answer = isList(field.view)
+      ? await askList(field, asking)
+      : await askOne(field, choices, asking)
+    if (answer === undefined) {
+      if (field.view.default !== undefined) return field.view.default.value
+      if (!field.isRequired) return undefined
+      terminal.say(style.yellow(`  ${shown(field.label)} is required. Ctrl-C stops.`))
+      continue
+    }
+    const fault = "fault" in answer ? answer.fault : asking.check(field, answer.value)
+    if (fault === undefined && "value" in answer) return answer.value
+    terminal.say(style.yellow(`  ${shown(fault ?? "")}`))
+  }
+}
+
+type Answer = { readonly value: unknown } | { readonly fault: string } | undefined
+
+async function askOne(
+  { view }: Field,
+  choices: readonly Choice[] | undefined,
+  { terminal, readFile }: Asking,
+): Promise<Answer> {
+  const isHidden = view.text("format") === "password"
+  const complete = choices?.map(({ text }) => text)
+  const line = await terminal.ask(promptFor(view, choices), { isHidden, complete })
+  if (line === "") return undefined
+  if (choices !== undefined) return chosen(line.trim(), choices)
+  if (isYesNo(view)) return yesNo(line)
+  if (view.isBinary) return await fileAnswer(line, readFile)
+  return { value: isHidden ? line : readText(typed(line, view), view) }
+}
+
+async function fileAnswer(line: string, readFile: Asking["readFile"]): Promise<Answer> {
+  try {
+    return { value: await readFile(line.trim().replace(/^@/, "")) }
+  } catch (error) {
+    return { fault: (error as Error).message }
+  }
+}
+
+/** A list is typed item by item; an empty line ends it. */
+async function askList({ view }: Field, { terminal }: Asking): Promise<Answer> {
+  const items: unknown[] = []
+  for (;;) {
+    const item = view.item(items.length)
+    const line = await terminal.ask("> ", { complete: choicesOf(item)?.map(({ text }) => text) })
+    if (line === "") break
+    // Somebody who knows JSON may give all of it at once.
+    const whole = items.length === 0 ? readText(line, view) : undefined
+    if (Array.isArray(whole) && line.trim().startsWith("[")) return { value: whole }
+    items.push(readText(typed(line, item), item))
+  }
+  return items.length === 0 ? undefined : { value: items }
+}
+
+/** Spaces around a number are nobody's meaning; in a text they may be. */
+function typed(line: string, view: SchemaView): string {
+  return view.types.has("string") ? line : line.trim()
+}
+
+interface Choice {
+  readonly text: string
+  readonly value: unknown
+}
+
+function choicesOf(view: SchemaView): readonly Choice[] | undefined {
+  const { values } = view
+  if (values === undefined || values.length === 0 || isYesNo(view)) return undefined
+  return values.map((value) => ({
+    value,
+    text: typeof value === "string" ? value : jsonText(value),
+  }))
+}
+
+/** The choice of a number in the list, a value, or the beginning that only one value has. */
+function chosen(line: string, choices: readonly Choice[]): Answer {
+  const exact = choices.find(({ text }) => text === line)
+  if (exact !== undefined) return exact
+  const numbered = /^\d{1,4}$/.test(line) ? choices[Number(line) - 1] : undefined
+  if (numbered !== undefined) return numbered
+  const begun = choices.filter(({ text }) => text.toLowerCase().startsWith(line.toLowerCase()))
+  const [only] = begun
+  if (only !== undefined && begun.length === 1) return only
+  return { fault: `"${line}" is none of them. Type a number from 1 to ${choices.length}.` }
+}
+
+function isYesNo(view: SchemaView): boolean {
+  const { values } = view
+  return values?.length === 2 && values.includes(true) && values.includes(false)
+}
+
+/** The answer to a question with yes or no. */
+export function yesNo(line: string): Answer {
+  const word = line.trim().toLowerCase()
+  if (["y", "yes", "true"].includes(word)) return { value: true }
+  if (["n", "no", "false"].includes(word)) return { value: false }
+  return { fault: "Type y or n." }
+}
+
+function isList(view: SchemaView): boolean {
+  return view.types.has("array") && !view.types.has("string")
+}
+
+function heading({ label, view, isRequired }: Field, { bold, dim }: Style): string {
+  const description = view.text("description") ?? view.text("title") ?? ""
+  const about = [kindOf(view), ...(isRequired ? [] : ["optional"]), ...defaultOf(view)].join(", ")
+  const words = description === "" ? "" : ` ${oneLine(description, MOST_WORDS)}`
+  return `${bold(shown(label))}:${words} ${dim(`(${about})`)}`
+}
+
+function defaultOf(view: SchemaView): readonly string[] {
+  if (view.default === undefined || view.text("format") === "password") return []
+  const { value } = view.default
+  return [`default ${oneLine(typeof value === "string" ? value : jsonText(value), 60)}`]
+}
+
+function kindOf(view: SchemaView): string {
+  if (isYesNo(view)) return "yes or no"
+  if (choicesOf(view) !== undefined) return "one of these"
+  if (isList(view)) return "one a line, an empty line ends"
+  if (view.isBinary) return "a file"
+  const types = [...view.types].map((type) => NAMES[type] ?? type)
+  if (view.text("format") === "password") return "hidden"
+  return types.length === 0 ? "any value" : types.join(" or ")
+}
+
+const NAMES: Readonly<Record<string, string>> = {
+  string: "text",
+  integer: "whole number",
+  object: "JSON object",
+}
+
+function promptFor(view: SchemaView, choices: readonly Choice[] | undefined): string {
+  if (isYesNo(view)) return "y/n> "
+  return choices === undefined || choices.length > MOST_CHOICES ? "> " : `1-${choices.length}> `
+}

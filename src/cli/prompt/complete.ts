@@ -1,0 +1,82 @@
+import { childPointer } from "../../schema/json.ts"
+import { collectErrors } from "../../validation.ts"
+import { assign } from "../input/assign.ts"
+import { InputReader } from "../input/read.ts"
+import { SchemaView } from "../input/schema.ts"
+import type { CommandIO } from "../model.ts"
+import { styled } from "../output.ts"
+import { askField } from "./ask.ts"
+import type { Asking } from "./ask.ts"
+import { missingFields } from "./fields.ts"
+import type { Field } from "./fields.ts"
+import { withTerminal } from "./terminal.ts"
+import type { Terminal } from "./terminal.ts"
+
+/** The input with what it must have and had not: a person is asked. */
+export async function completeInput(
+  value: unknown,
+  schema: unknown,
+  io: CommandIO,
+): Promise<unknown> {
+  const view = new SchemaView(schema)
+  const fields = missingFields(value, view)
+  if (fields.length === 0) return value
+  if (fields.every(({ only }) => only !== undefined)) {
+    return filled(value, fields, (field) => field.only?.value)
+  }
+  return await withTerminal(io, (terminal) => askFields(value, fields, schema, terminal, io))
+}
+
+/** Asks for some fields, and gives a copy of the value that has them. */
+export async function askFields(
+  value: unknown,
+  fields: readonly Field[],
+  schema: unknown,
+  terminal: Terminal,
+  io: CommandIO,
+): Promise<object> {
+  const target = copyOf(value)
+  const reader = new InputReader(io)
+  const asking: Asking = {
+    terminal,
+    style: styled(io, io.stderr),
+    check: (field, answer) => faultAt(field, answer, target, schema),
+    readFile: (name) => reader.file(name, "The file"),
+  }
+  for (const field of fields) {
+    const answer = await askField(field, asking)
+    if (answer !== undefined) assign(target, field.label, field.steps, answer)
+  }
+  return target
+}
+
+function filled(
+  value: unknown,
+  fields: readonly Field[],
+  answer: (field: Field) => unknown,
+): object {
+  const target = copyOf(value)
+  for (const field of fields) assign(target, field.label, field.steps, answer(field))
+  return target
+}
+
+/** What is wrong at the place of a field when it has this value; faults elsewhere are not its own. */
+function faultAt(
+  { steps, label }: Field,
+  answer: unknown,
+  target: object,
+  schema: unknown,
+): string | undefined {
+  const candidate = copyOf(target)
+  assign(candidate, label, steps, answer)
+  const place = steps.reduce((pointer, step) => childPointer(pointer, step), "")
+  const fault = collectErrors(schema, candidate).find(
+    ({ path }) => path === place || path.startsWith(`${place}/`),
+  )
+  if (fault === undefined) return undefined
+  return `${fault.path.slice(place.length)} ${fault.message}`.trim()
+}
+
+function copyOf(value: unknown): object {
+  return structuredClone(value ?? {})
+}

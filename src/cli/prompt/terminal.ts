@@ -1,0 +1,141 @@
+import { createInterface } from "node:readline"
+import type { Interface } from "node:readline"
+import { Writable } from "node:stream"
+import { UsageError } from "../model.ts"
+import type { CommandArgs, CommandIO, TextSink } from "../model.ts"
+
+/** A person at a terminal. */
+export interface Terminal {
+  /** Says something, on a line of its own. */
+  say(text: string): void
+  /** Asks for a line. Rejects with `Interrupted` at Ctrl-C, and with a `UsageError` at Ctrl-D. */
+  ask(prompt: string, options?: AskOptions): Promise<string>
+}
+
+export interface AskOptions {
+  /** What is typed is not shown. */
+  readonly isHidden?: boolean | undefined
+  /** What the tab key completes. */
+  readonly complete?: readonly string[] | undefined
+}
+
+/** Ctrl-C at a question. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted"
+}
+
+/** Whether a person can be asked: both ends are a terminal, and nobody said otherwise. */
+export function canAsk(args: CommandArgs, io: CommandIO): boolean {
+  if (args.flag("json") || args.flag("no-input")) return false
+  return io.stdin.isTTY === true && io.stderr.isTTY === true
+}
+
+/** Gives the terminal to some questions, and gives it back: between them Ctrl-C is a signal again. */
+export async function withTerminal<TResult>(
+  io: CommandIO,
+  use: (terminal: Terminal) => Promise<TResult>,
+): Promise<TResult> {
+  const terminal = new ReadlineTerminal(io)
+  try {
+    return await use(terminal)
+  } finally {
+    terminal.close()
+  }
+}
+
+interface Waiting {
+  readonly resolve: (line: string) => void
+  readonly reject: (error: Error) => void
+}
+
+class ReadlineTerminal implements Terminal {
+  readonly #sink: TextSink
+  readonly #signal: AbortSignal
+  readonly #lines: Interface
+  // Lines that were pasted together are answers to questions to come.
+  readonly #early: string[] = []
+  #waiting: Waiting | undefined
+  #ended: Error | undefined
+  #isHidden = false
+  #completions: readonly string[] = []
+
+  constructor({ stdin, stderr, signal }: CommandIO) {
+    this.#sink = stderr
+    this.#signal = signal
+    this.#lines = createInterface({
+      input: stdin as unknown as NodeJS.ReadableStream,
+      output: this.#output(),
+      terminal: true,
+      historySize: 0,
+      completer: (line: string) => [this.#completions.filter((one) => one.startsWith(line)), line],
+    })
+    this.#lines.on("line", (line) => this.#answered(line))
+    this.#lines.on("SIGINT", () => this.#end(new Interrupted("Stopped.")))
+    this.#lines.on("close", () => this.#end(new UsageError("Nothing more was typed.")))
+    signal.addEventListener("abort", this.#stop)
+    if (signal.aborted) this.#stop()
+  }
+
+  say(text: string): void {
+    this.#sink.write(`${text}\n`)
+  }
+
+  async ask(prompt: string, { isHidden = false, complete = [] }: AskOptions = {}): Promise<string> {
+    if (this.#ended !== undefined) throw this.#ended
+    this.#completions = complete
+    const early = this.#early.shift()
+    if (early !== undefined) {
+      this.say(`${prompt}${isHidden ? "" : early}`)
+      return early
+    }
+    this.#lines.setPrompt(prompt)
+    this.#lines.prompt()
+    this.#isHidden = isHidden
+    try {
+      return await new Promise<string>((resolve, reject) => {
+        this.#waiting = { resolve, reject }
+      })
+    } finally {
+      // The end of the line was not shown either.
+      if (isHidden || this.#ended !== undefined) this.#sink.write("\n")
+      this.#isHidden = false
+    }
+  }
+
+  close(): void {
+    this.#signal.removeEventListener("abort", this.#stop)
+    this.#ended ??= new UsageError("Nothing more was typed.")
+    this.#lines.close()
+  }
+
+  readonly #stop = (): void => this.#end(new Interrupted("Stopped."))
+
+  #answered(line: string): void {
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    if (waiting === undefined) this.#early.push(line)
+    else waiting.resolve(line)
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    const waiting = this.#waiting
+    this.#waiting = undefined
+    waiting?.reject(this.#ended)
+  }
+
+  /** Where the line editor draws: nowhere while something secret is typed. */
+  #output(): Writable {
+    const sink = this.#sink
+    const output = new Writable({
+      decodeStrings: false,
+      write: (chunk: string | Uint8Array, _encoding, done) => {
+        if (!this.#isHidden) sink.write(chunk)
+        done()
+      },
+    })
+    // The editor asks where lines end.
+    Object.defineProperty(output, "columns", { get: () => sink.columns ?? 80 })
+    return Object.assign(output, { isTTY: true })
+  }
+}

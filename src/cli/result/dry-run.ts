@@ -1,0 +1,38 @@
+import type { OperationSpec } from "../../types.ts"
+import { validateOrThrow } from "../../validation.ts"
+import { encodeValue } from "../../wire.ts"
+import type { CommandArgs, CommandIO, PreparedCall } from "../model.ts"
+import { jsonText, note, print, printJson, shown, styled } from "../output.ts"
+
+/** Holds an input against its schema, in the words of a call. */
+export function checkInput(id: string, spec: OperationSpec, input: unknown): void {
+  validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
+}
+
+/** Shows the request that a call would send; of an operation that sends none, its checked input. */
+export function showRequest(
+  id: string,
+  input: unknown,
+  request: PreparedCall | undefined,
+  args: CommandArgs,
+  io: CommandIO,
+): void {
+  const given = encodeValue(input).value
+  if (args.flag("json")) {
+    printJson(io, { id, ...(request === undefined ? { input: given ?? null } : { request }) })
+    return
+  }
+  const { bold, dim } = styled(io)
+  if (request === undefined) {
+    print(io, bold(shown(id)))
+    print(io, jsonText(given, 2))
+    note(io, "Nothing was called; the input is valid.")
+    return
+  }
+  print(io, bold(shown(`${request.method} ${request.url}`)))
+  for (const [name, value] of Object.entries(request.headers)) {
+    print(io, `${dim(shown(`${name}:`))} ${shown(value)}`)
+  }
+  if (request.body !== undefined) print(io, `\n${shown(request.body)}`)
+  note(io, "Nothing was sent; the input is valid.")
+}

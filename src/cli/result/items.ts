@@ -1,0 +1,50 @@
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { CommandIO, TextSink } from "../model.ts"
+import { jsonText, shown, styled } from "../output.ts"
+import { dataText, jsonOf } from "./show.ts"
+import type { ResultForm } from "./show.ts"
+
+/** Prints items, one a line, no faster than they are read. */
+export class ItemWriter {
+  readonly #form: ResultForm
+  readonly #io: CommandIO
+
+  constructor(form: ResultForm, io: CommandIO) {
+    this.#form = form
+    this.#io = io
+  }
+
+  /** Prints one; resolves when there is room for the next. */
+  async write(item: ResponseEnvelope): Promise<void> {
+    const { stdout, signal } = this.#io
+    if (stdout.write(`${this.#line(item)}\n`) === false) await drained(stdout, signal)
+  }
+
+  #line(item: ResponseEnvelope): string {
+    if (this.#form !== "people") return jsonText(jsonOf(item, this.#form))
+    const text = dataText(item, styled(this.#io))
+    // A text of several lines would look like several items.
+    const line = text.replaceAll(/\r\n|\r|\n/g, "\\n")
+    return typeof item.data === "string" ? shown(line) : line
+  }
+}
+
+/** Sinks of tests and files have no events, and are never full. */
+interface Draining {
+  once?(event: "drain", listener: () => void): unknown
+  off?(event: "drain", listener: () => void): unknown
+}
+
+async function drained(sink: TextSink & Draining, signal: AbortSignal): Promise<void> {
+  if (sink.once === undefined || signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      sink.off?.("drain", done)
+      signal.removeEventListener("abort", done)
+      resolve()
+    }
+    sink.once?.("drain", done)
+    // A reader that is stuck must not keep Ctrl-C from working.
+    signal.addEventListener("abort", done)
+  })
+}

@@ -1,0 +1,82 @@
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import { encodeEnvelope } from "../../wire.ts"
+import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
+import { jsonText, note, printJson, shown, styled } from "../output.ts"
+import type { Style } from "../output.ts"
+import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
+
+/** Options that say what is printed of a result. */
+export const resultOptions: OptionSpecs = {
+  data: { type: "boolean", description: "Print the data as JSON, without its envelope" },
+  envelope: { type: "boolean", description: "Print the envelope: the data and where it is from" },
+}
+
+/** How results are printed: for people, as JSON of the data, or as JSON of the whole envelope. */
+export type ResultForm = "people" | "data" | "envelope"
+
+/** The form that was asked for; `--json` is the envelope unless `--data` says otherwise. */
+export function formOf(args: CommandArgs): ResultForm {
+  if (args.flag("data")) return "data"
+  return args.flag("envelope") || args.flag("json") ? "envelope" : "people"
+}
+
+/** Prints a result. */
+export function showResult(envelope: ResponseEnvelope, form: ResultForm, io: CommandIO): void {
+  if (form !== "people") printJson(io, jsonOf(envelope, form))
+  else showData(envelope, io)
+}
+
+/** A result as JSON has it: bytes are base64. */
+export function jsonOf(envelope: ResponseEnvelope, form: "data" | "envelope"): unknown {
+  const wire = encodeEnvelope(envelope)
+  return form === "data" ? (wire.data ?? null) : wire
+}
+
+/** The text of a result for people, on as many lines as it needs; `undefined` when there is none. */
+export function dataText(envelope: ResponseEnvelope, style: Style, indent?: number): string {
+  const { data } = envelope
+  const blocks = blocksOf(envelope)
+  if (blocks !== undefined) return blocks.map(blockText).join("\n")
+  if (typeof data === "string") return data
+  return coloured(jsonText(encodeEnvelope(envelope).data, indent), style)
+}
+
+function showData(envelope: ResponseEnvelope, io: CommandIO): void {
+  const { data } = envelope
+  const isTerminal = io.stdout.isTTY === true
+  const bytes = asBytes(data)
+  if (bytes !== undefined) {
+    // A terminal would obey what is in them.
+    if (isTerminal) noteBytes(envelope, io)
+    else io.stdout.write(bytes)
+    return
+  }
+  if (data === undefined) {
+    note(io, "Done; there is no data.")
+    return
+  }
+  const isText = typeof data === "string" || blocksOf(envelope) !== undefined
+  const text = dataText(envelope, styled(io), 2)
+  const safe = isText && isTerminal ? shown(text) : text
+  io.stdout.write(safe.endsWith("\n") ? safe : `${safe}\n`)
+  noteBytes(envelope, io)
+}
+
+function noteBytes(envelope: ResponseEnvelope, io: CommandIO): void {
+  const found = bytesIn(envelope)
+  if (found.length === 0) return
+  const what = found.map(({ bytes, type }) => `${sizeText(bytes.length)} of ${type}`).join(", ")
+  note(io, shown(`The result has ${what}. Write it to a file: --output <file>`))
+}
+
+/** JSON with its names, texts and numbers told apart. */
+function coloured(text: string, { cyan, green, yellow, dim }: Style): string {
+  if (cyan("x") === "x") return text
+  return text.replace(
+    /("(?:[^"\\]|\\.)*")(\s*:)?|\b(?:true|false|null)\b|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g,
+    (token: string, quoted: string | undefined, colon: string | undefined) => {
+      if (quoted !== undefined) return colon ? `${cyan(quoted)}${colon}` : green(quoted)
+      return token === "null" ? dim(token) : yellow(token)
+    },
+  )
+}

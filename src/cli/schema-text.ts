@@ -1,0 +1,146 @@
+import { getOwn, isPlainRecord } from "../schema/json.ts"
+
+/** A property of an object, for a person. */
+export interface Property {
+  readonly name: string
+  readonly isRequired: boolean
+  readonly type: string
+  /** What its schema says of it: description, default, bounds. */
+  readonly text: string
+  readonly schema: unknown
+  /** The property that it is inside of. */
+  readonly parent?: string | undefined
+}
+
+// Deeper types say more with "object" than with brackets in brackets.
+const DEEPEST = 3
+const MOST_CHOICES = 8
+
+/** The properties of a schema of objects; `undefined` for a schema of anything else. */
+export function propertiesOf(
+  schema: unknown,
+  root: unknown = schema,
+): readonly Property[] | undefined {
+  const object = followed(schema, root)
+  if (!isPlainRecord(object)) return undefined
+  const members = [object, ...listOf(object["allOf"]).map((part) => followed(part, root))]
+  const found = new Map<string, unknown>()
+  const required = new Set<unknown>()
+  for (const member of members.filter(isPlainRecord)) {
+    for (const name of listOf(member["required"])) required.add(name)
+    const { properties } = member
+    if (isPlainRecord(properties)) {
+      for (const name of Object.keys(properties)) found.set(name, properties[name])
+    }
+  }
+  if (found.size === 0 && object["type"] !== "object") return undefined
+  return Array.from(found, ([name, property]) => ({
+    name,
+    isRequired: required.has(name),
+    type: typeText(property, root),
+    text: wordsOf(followed(property, root), property),
+    schema: property,
+  })).toSorted((left, right) => Number(right.isRequired) - Number(left.isRequired))
+}
+
+/** The same with the properties of properties, as a command line names them: `body.title`. */
+export function nestedPropertiesOf(schema: unknown): readonly Property[] | undefined {
+  return propertiesOf(schema)?.flatMap((property) => {
+    const inner = propertiesOf(property.schema, schema) ?? []
+    const { name: parent } = property
+    return [property, ...inner.map((one) => ({ ...one, name: `${parent}.${one.name}`, parent }))]
+  })
+}
+
+/** A schema in a few words: `string[]`, `"a" | "b"`, `integer | null`. */
+export function typeText(schema: unknown, root: unknown = schema, depth = 0): string {
+  if (schema === false) return "nothing"
+  const node = followed(schema, root)
+  if (!isPlainRecord(node)) return "anything"
+  if (depth > DEEPEST) return typeof node["type"] === "string" ? node["type"] : "…"
+  if ("const" in node) return JSON.stringify(node["const"])
+  const choices = node["enum"]
+  if (Array.isArray(choices)) return union(choices.map((value) => JSON.stringify(value)))
+  const any = [...listOf(node["anyOf"]), ...listOf(node["oneOf"])]
+  if (any.length > 0) return union(any.map((one) => typeText(one, root, depth + 1)))
+  const { type } = node
+  if (Array.isArray(type)) {
+    return union(type.map((one) => typeText({ ...node, type: one as unknown }, root, depth + 1)))
+  }
+  return single(node, type, root, depth)
+}
+
+function single(
+  node: Readonly<Record<string, unknown>>,
+  type: unknown,
+  root: unknown,
+  depth: number,
+): string {
+  if (type === "array") {
+    const item = typeText(node["items"], root, depth + 1)
+    return item.includes(" ") ? `(${item})[]` : `${item}[]`
+  }
+  if (type === "string") {
+    const { format } = node
+    return typeof format === "string" ? `string (${format})` : "string"
+  }
+  if (typeof type === "string") return type
+  if (isPlainRecord(node["properties"]) || Array.isArray(node["allOf"])) return "object"
+  return "anything"
+}
+
+function union(types: readonly string[]): string {
+  const different = [...new Set(types)]
+  const more = different.length - MOST_CHOICES
+  return more > 0
+    ? `${different.slice(0, MOST_CHOICES).join(" | ")} | … ${more} more`
+    : different.join(" | ")
+}
+
+function wordsOf(followedNode: unknown, property: unknown): string {
+  const nodes = [property, followedNode].filter(isPlainRecord)
+  const first = (key: string): unknown =>
+    nodes.map((node) => node[key]).find((value) => value !== undefined)
+  const description = first("description") ?? first("title")
+  const given = first("default")
+  return [
+    ...(first("deprecated") === true ? ["(deprecated)"] : []),
+    ...(typeof description === "string" ? [description.trim()] : []),
+    ...(given === undefined ? [] : [`(default: ${JSON.stringify(given)})`]),
+  ].join(" ")
+}
+
+/** What references lead to, within the schema they stand in; the schema itself where that is nowhere. */
+function followed(schema: unknown, root: unknown): unknown {
+  let node = schema
+  for (let hops = 0; hops < 32; hops++) {
+    const target = isPlainRecord(node) ? node["$ref"] : undefined
+    if (typeof target !== "string") return node
+    const found = target === "#" ? root : lookUp(target, root)
+    if (found === undefined) return node
+    node = found
+  }
+  return node
+}
+
+function lookUp(target: string, root: unknown): unknown {
+  if (!target.startsWith("#/")) return undefined
+  let node = root
+  for (const part of target.slice(2).split("/")) {
+    if (typeof node !== "object" || node === null) return undefined
+    node = getOwn(node, unescaped(part))
+  }
+  return node
+}
+
+function unescaped(part: string): string {
+  try {
+    return decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~")
+  } catch {
+    return part
+  }
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}

@@ -1,0 +1,42 @@
+import type { SettledConfig } from "../../config/model.ts"
+import type { Hub } from "../../hub/model.ts"
+import { watchFiles } from "../../hub/watch.ts"
+import type { CommandIO } from "../model.ts"
+import { complain, note, shown } from "../output.ts"
+
+/** Reads the configuration again whenever its file changes; a mistake in it changes nothing. */
+export function followConfig(
+  hub: Hub,
+  load: () => Promise<SettledConfig>,
+  io: CommandIO,
+): { close(): Promise<void> } {
+  const { file } = hub.config
+  if (file === undefined) return { close: () => Promise.resolve() }
+  let running = Promise.resolve()
+  let isClosed = false
+  const reload = async (): Promise<void> => {
+    if (isClosed) return
+    try {
+      const config = await load()
+      if (isClosed) return
+      const isServedAnew = JSON.stringify(config.server) !== JSON.stringify(hub.config.server)
+      await hub.apply(config)
+      note(io, `${shown(file)} has changed and is in use.`)
+      if (isServedAnew) note(io, `What is under "server" counts after a restart.`)
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      complain(io, `${shown(reason)}\nThe configuration from before stays in use.`)
+    }
+  }
+  const watching = watchFiles([file], () => {
+    // One after the other: the last text that was written is the one that counts.
+    running = running.then(reload)
+  })
+  return {
+    async close() {
+      isClosed = true
+      watching.close()
+      await running
+    },
+  }
+}

@@ -1,0 +1,31 @@
+import type { Logger } from "../../logger.ts"
+import type { CommandIO } from "../model.ts"
+import { complain, jsonText, oneLine, styled } from "../output.ts"
+
+/** Log lines on standard error: errors always, the rest under `--verbose`. */
+export function commandLogger(io: CommandIO): Logger {
+  const { dim, red } = styled(io, io.stderr)
+  const write = (
+    colour: (text: string) => string,
+    message: string,
+    fields?: Readonly<Record<string, unknown>>,
+  ): void =>
+    complain(io, colour(oneLine(`${message}${fields === undefined ? "" : fieldsText(fields)}`)))
+  const details: Logger["info"] = (message, fields) => {
+    if (io.verbose === true) write(dim, message, fields)
+  }
+  return {
+    debug() {},
+    info: details,
+    warn: details,
+    error: (message, fields) => write(red, message, fields),
+  }
+}
+
+function fieldsText(fields: Readonly<Record<string, unknown>>): string {
+  try {
+    return ` ${jsonText(fields, undefined)}`
+  } catch {
+    return ""
+  }
+}

@@ -1,0 +1,48 @@
+import type { Hub, SourceStatus } from "../../hub/model.ts"
+import type { CommandIO } from "../model.ts"
+import { complain, note, oneLine, styled } from "../output.ts"
+
+/** Tells on standard error how each source is doing, a line whenever that changes. */
+export function tellProgress(hub: Hub, io: CommandIO): () => void {
+  const widest = Math.max(0, ...hub.config.sources.map(({ name }) => name.length))
+  const told = new Map<string, string>()
+  return hub.onStatus((status) => {
+    const line = progressLine(status, io, widest)
+    if (line === undefined || told.get(status.name) === line) return
+    told.set(status.name, line)
+    // What is wrong is said also to those who want to hear little.
+    if (status.state === "ready") note(io, line)
+    else complain(io, line)
+  })
+}
+
+/** How a source is doing; `undefined` while nothing is to be said of it. */
+export function progressLine(
+  { name, state, kind, origin, operations, reason = "no reason given", attempts }: SourceStatus,
+  io: CommandIO,
+  width: number,
+): string | undefined {
+  const { green, red, yellow, dim } = styled(io, io.stderr)
+  const start = oneLine(name).padEnd(width)
+  switch (state) {
+    case "ready": {
+      const count = `${operations} ${operations === 1 ? "operation" : "operations"}`
+      return `${green("✓")} ${start}  ${count.padEnd(14)}  ${dim(oneLine(`${kind} ${origin}`))}`
+    }
+    case "failed":
+      // Each failure is another line only once: later ones say the same again and again.
+      if (attempts > 1 && io.verbose !== true) return undefined
+      return `${red("✗")} ${start}  ${sentence(reason)} It is tried again.`
+    case "lost":
+      return `${yellow("!")} ${start}  ${sentence(reason)} Its calls fail until it is back.`
+    case "loading":
+      return io.verbose === true ? `${dim("…")} ${start}  ${dim(oneLine(origin))}` : undefined
+    case "disabled":
+      return undefined
+  }
+}
+
+function sentence(text: string): string {
+  const line = oneLine(text)
+  return /[.!?…]$/.test(line) ? line : `${line}.`
+}

@@ -1,0 +1,96 @@
+import { isPlainRecord } from "../../schema/json.ts"
+import type { OperationSpec } from "../../types.ts"
+import { shellLine } from "./shell-words.ts"
+
+/** A command that works on a hub, and what it does. */
+export interface Suggestion {
+  readonly line: string
+  readonly what: string
+}
+
+// Looking at a schema may mean making it: of a thousand imported operations a few are enough.
+const MOST_LOOKED_AT = 200
+
+/** Three commands that work as they stand, made of what there is. Nothing in them changes anything. */
+export function suggestions(
+  specs: readonly OperationSpec[],
+  program: string,
+  hub: string,
+): Suggestion[] {
+  const on = (...words: readonly string[]): string =>
+    `${program} ${shellLine([...words, "--hub", hub])}`
+  const open = specs.filter(isOpen).slice(0, MOST_LOOKED_AT)
+  const lines: Suggestion[] = [{ line: on("list"), what: "what there is" }]
+  const query = pick(open.filter(({ type }) => type === "query"))
+  if (query !== undefined) {
+    lines.push({ line: on("call", ...query.words), what: titleOf(query.spec) })
+  }
+  const stream = pick(open.filter(({ type }) => type === "subscription"))
+  if (stream !== undefined) {
+    lines.push({ line: on("watch", ...stream.words, "--limit", "5"), what: titleOf(stream.spec) })
+  }
+  for (const spec of open) {
+    if (lines.length >= 3) break
+    lines.push({ line: on("describe", idOf(spec)), what: "what it takes and gives" })
+  }
+  return lines
+}
+
+interface Picked {
+  readonly spec: OperationSpec
+  readonly words: readonly string[]
+}
+
+/** One that can be called: with an example of its own, best a plain one, or with nothing at all. */
+function pick(specs: readonly OperationSpec[]): Picked | undefined {
+  let second: Picked | undefined
+  let third: Picked | undefined
+  for (const spec of specs) {
+    const id = idOf(spec)
+    const [example] = spec.examples ?? []
+    const words = isPlainRecord(example) ? plainWords(example) : undefined
+    if (words !== undefined) return { spec, words: [id, ...words] }
+    if (isPlainRecord(example)) third ??= { spec, words: [id, "--input", JSON.stringify(example)] }
+    else if (example === undefined && needsNothing(spec)) second ??= { spec, words: [id] }
+  }
+  return second ?? third
+}
+
+/** `key=value` for each member; `undefined` where that would say something else. */
+function plainWords(example: Readonly<Record<string, unknown>>): string[] | undefined {
+  const words: string[] = []
+  for (const [key, value] of Object.entries(example)) {
+    if (!/^[A-Za-z]\w*$/.test(key)) return undefined
+    const isPlain = typeof value === "number" || typeof value === "boolean"
+    if (!isPlain && (typeof value !== "string" || !/^[^@\p{Cc}][^\p{Cc}]*$/u.test(value))) {
+      return undefined
+    }
+    words.push(`${key}=${String(value)}`)
+  }
+  return words
+}
+
+function needsNothing({ inputSchema }: OperationSpec): boolean {
+  const { type, required, ...rest } = inputSchema as Readonly<Record<string, unknown>>
+  if (type !== "object" || ["anyOf", "oneOf", "allOf", "$ref"].some((key) => key in rest)) {
+    return false
+  }
+  return required === undefined || (Array.isArray(required) && required.length === 0)
+}
+
+/** Whether anybody may call it. */
+function isOpen({ accessControl, visibility, deprecated }: OperationSpec): boolean {
+  const { requiredScopes, requiredScopesAny = [], resourceType } = accessControl
+  const needs = requiredScopes.length + requiredScopesAny.length
+  return (
+    visibility !== "internal" && deprecated !== true && needs === 0 && resourceType === undefined
+  )
+}
+
+function titleOf({ title, description }: OperationSpec): string {
+  return title ?? description
+}
+
+function idOf({ namespace, name }: OperationSpec): string {
+  return `${namespace}.${name}`
+}

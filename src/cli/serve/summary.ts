@@ -1,0 +1,74 @@
+import type { Hub } from "../../hub/model.ts"
+import type { CommandIO } from "../model.ts"
+import { oneLine, print, printJson, styled, table } from "../output.ts"
+import { suggestions } from "./suggestions.ts"
+
+/** Where a hub answers. */
+export interface Places {
+  readonly url: string
+  readonly mcpUrl: string | undefined
+  readonly wsUrl: string | undefined
+}
+
+/** Says what is served and where; for a program as one JSON value. */
+export function tellSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {
+  if (isJson) {
+    const { url, mcpUrl = null, wsUrl = null } = places
+    const openapiUrl = `${url}/openapi.json`
+    const operations = hub.registry.getAllSpecs().length
+    printJson(io, { url, openapiUrl, mcpUrl, wsUrl, operations, sources: hub.sources })
+    return
+  }
+  print(io, summaryText(hub, places, io))
+}
+
+function summaryText(hub: Hub, { url, mcpUrl, wsUrl }: Places, io: CommandIO): string {
+  const { bold, cyan, dim } = styled(io)
+  const rows = [
+    ["HTTP", `${url}/operations`],
+    ["OpenAPI", `${url}/openapi.json`],
+    ...(mcpUrl === undefined ? [] : [["MCP", mcpUrl]]),
+    ...(wsUrl === undefined ? [] : [["WebSocket", wsUrl]]),
+  ] as const
+  const lines = [
+    "",
+    bold(`${titleOf(hub)} is at ${url}`),
+    countsOf(hub),
+    "",
+    table(rows.map(([what = "", where = ""]) => [`  ${what}`, cyan(where)])),
+  ]
+  const { apiKeys = [], jwt } = hub.config.server
+  const needsToken = apiKeys.length > 0 || jwt !== undefined
+  lines.push(
+    "",
+    needsToken ? "Try, with your key in OPERATIONS_TOKEN:" : "Try, in another terminal:",
+  )
+  for (const { line, what } of suggestions(sortedSpecs(hub), io.program, url)) {
+    lines.push("", `  ${dim(`# ${oneLine(what, 90)}`)}`, `  ${line}`)
+  }
+  lines.push("", dim("Ctrl-C stops it."))
+  return lines.join("\n")
+}
+
+function titleOf({ config }: Hub): string {
+  return oneLine(config.server.title ?? "The hub", 80)
+}
+
+function countsOf({ registry, sources }: Hub): string {
+  const there = sources.filter(({ state }) => state === "ready").length
+  const missing = sources.filter(({ state }) => state !== "ready" && state !== "disabled")
+  const count = registry.getAllSpecs().length
+  const text = `${counted(count, "operation")} of ${counted(there, "source")}`
+  if (missing.length === 0) return `${text}.`
+  return `${text}; not there: ${missing.map(({ name }) => oneLine(name)).join(", ")}.`
+}
+
+function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`
+}
+
+function sortedSpecs({ registry }: Hub): ReturnType<Hub["registry"]["getAllSpecs"]> {
+  const key = ({ namespace, name }: { namespace: string; name: string }): string =>
+    `${namespace}.${name}`
+  return registry.getAllSpecs().toSorted((left, right) => (key(left) < key(right) ? -1 : 1))
+}

@@ -1,0 +1,74 @@
+import type { OptionSpecs } from "./model.ts"
+
+/** What every command takes. */
+export const commonOptions: OptionSpecs = {
+  json: { type: "boolean", description: "Print one JSON value" },
+  quiet: { type: "boolean", short: "q", description: "Say nothing but results and errors" },
+  verbose: { type: "boolean", short: "v", description: "Say what is going on" },
+  help: { type: "boolean", short: "h", description: "Show this help" },
+}
+
+/** What commands take that work on sources: where operations come from. */
+export const sourceOptions: OptionSpecs = {
+  config: {
+    type: "string",
+    short: "c",
+    value: "file",
+    description: "The configuration; default: operations.config.* here or above",
+    complete: "file",
+  },
+  hub: {
+    type: "string",
+    value: "url",
+    description: "A hub that runs, instead of a configuration; also OPERATIONS_HUB",
+  },
+  token: {
+    type: "string",
+    value: "token",
+    description: "A token or API key for that hub; better in OPERATIONS_TOKEN",
+  },
+  openapi: {
+    type: "string",
+    multiple: true,
+    value: "file|url",
+    description: "Operations of an OpenAPI document, without a configuration",
+    complete: "file",
+  },
+  "base-url": {
+    type: "string",
+    value: "url",
+    description: "Where requests of --openapi go; default: what the document says",
+  },
+  header: {
+    type: "string",
+    multiple: true,
+    value: '"name: value"',
+    description: "Sent with requests of --openapi, --mcp and --remote; may say ${env:NAME}",
+  },
+  mcp: {
+    type: "string",
+    multiple: true,
+    value: '"command"|url',
+    description: "Tools of an MCP server, without a configuration",
+  },
+  scan: {
+    type: "string",
+    multiple: true,
+    value: "folder",
+    description: "Operations of a folder of modules, without a configuration",
+    complete: "directory",
+  },
+  remote: {
+    type: "string",
+    multiple: true,
+    value: "url",
+    description: "Operations of another hub, as a source beside others",
+  },
+  source: {
+    type: "string",
+    multiple: true,
+    value: "name",
+    description: "Only this source of the configuration",
+  },
+  timeout: { type: "string", value: "ms", description: "Milliseconds that a call may take" },
+}

@@ -1,0 +1,72 @@
+import type { MCPSource, OpenAPISource, RemoteSource, SourceConfig } from "../../config/model.ts"
+import { UsageError } from "../model.ts"
+import type { CommandArgs, CommandIO } from "../model.ts"
+import { titleOfFile } from "./title.ts"
+
+const KINDS = ["openapi", "mcp", "scan", "remote"] as const
+
+/** Sources that the command line names by itself; empty where it names none. */
+export async function adHocSources(args: CommandArgs, io: CommandIO): Promise<SourceConfig[]> {
+  for (const kind of KINDS) {
+    if (args.texts(kind).some((text) => text.trim() === "")) {
+      throw new UsageError(`--${kind} needs a value that is not empty.`)
+    }
+  }
+  const given = headersOf(args)
+  const headers = Object.keys(given).length > 0 ? given : undefined
+  const sources: SourceConfig[] = [
+    ...(await Promise.all(args.texts("openapi").map((text) => openapi(text, args, headers, io)))),
+    ...args.texts("mcp").map((mcp): MCPSource => (isWeb(mcp) ? { mcp, headers } : { mcp })),
+    ...args.texts("scan").map((scan) => ({ scan })),
+    ...args.texts("remote").map((remote): RemoteSource => ({ remote, headers })),
+  ]
+  checkUse(args, sources)
+  return sources
+}
+
+async function openapi(
+  document: string,
+  args: CommandArgs,
+  headers: Readonly<Record<string, string>> | undefined,
+  io: CommandIO,
+): Promise<OpenAPISource> {
+  const namespace = isWeb(document) ? undefined : await titleOfFile(document, io.cwd)
+  return {
+    openapi: document,
+    baseUrl: args.text("base-url"),
+    headers,
+    ...(namespace !== undefined && { namespace }),
+  }
+}
+
+/** `"name: value"` as a header. The value is never shown: it may be a credential. */
+function headersOf(args: CommandArgs): Record<string, string> {
+  const headers: Record<string, string> = {}
+  for (const text of args.texts("header")) {
+    const at = text.indexOf(":")
+    const name = text.slice(0, Math.max(at, 0)).trim()
+    if (!/^[!#$%&'*+.^_`|~\w-]+$/.test(name) || name === "__proto__") {
+      throw new UsageError('--header takes a name and a value: --header "x-api-key: ${env:KEY}"')
+    }
+    headers[name] = text.slice(at + 1).trim()
+  }
+  return headers
+}
+
+/** An option that changes nothing would be a surprise later. */
+function checkUse(args: CommandArgs, sources: readonly SourceConfig[]): void {
+  const documents = args.texts("openapi").length
+  if (args.flag("base-url") && documents !== 1) {
+    const why = documents === 0 ? "there is none" : `there are ${documents}`
+    throw new UsageError(`--base-url is for one --openapi document; ${why}.`)
+  }
+  if (args.flag("header") && !sources.some((source) => "headers" in source)) {
+    throw new UsageError(
+      "--header is for requests of --openapi, --remote and --mcp with an address; there is none.",
+    )
+  }
+}
+
+function isWeb(text: string): boolean {
+  return /^https?:\/\//i.test(text)
+}

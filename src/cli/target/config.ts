@@ -1,0 +1,88 @@
+import { resolve } from "node:path"
+import type { SettledConfig, SourceConfig } from "../../config/model.ts"
+import { nearest } from "../../internal/suggest.ts"
+import { UsageError } from "../model.ts"
+import type { CommandArgs, CommandIO } from "../model.ts"
+
+export interface ConfigForOptions {
+  /** The file may have changed since it was read. */
+  readonly fresh?: boolean | undefined
+}
+
+/**
+ * The configuration that a command line means: sources it names by itself, the file of `--config`,
+ * both, or the file that is found here or above. Throws a `UsageError` where there is none.
+ */
+export async function configFor(
+  args: CommandArgs,
+  io: CommandIO,
+  { fresh }: ConfigForOptions = {},
+): Promise<SettledConfig> {
+  const isAdHoc = ["openapi", "mcp", "scan", "remote", "base-url", "header"].some((name) =>
+    args.flag(name),
+  )
+  const own = isAdHoc ? await (await import("./ad-hoc.ts")).adHocSources(args, io) : []
+  const file = args.text("config") ?? (own.length > 0 ? undefined : await configFile(io))
+  const config = file === undefined ? undefined : await load(resolve(io.cwd, file), io, fresh)
+  if (config === undefined) return chosen(await settle(own, io), args)
+  if (own.length === 0) return chosen(config, args)
+  return chosen(merged(config, await settle(own, io)), args)
+}
+
+async function configFile(io: CommandIO): Promise<string> {
+  const { findConfig } = await import("../../hub/config-file/find.ts")
+  const found = await findConfig(io.cwd)
+  if (found !== undefined) return found
+  throw new UsageError(
+    `There is no operations.config.ts (or .js, .json, .yaml) in ${io.cwd} or above it.\n` +
+      `Write one: ${io.program} init\n` +
+      `Or name a source: ${io.program} list --openapi ./petstore.yaml`,
+  )
+}
+
+async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<SettledConfig> {
+  const { loadConfig } = await import("../../hub/config-file/load.ts")
+  return await loadConfig(path, { env, fresh })
+}
+
+async function settle(sources: readonly SourceConfig[], io: CommandIO): Promise<SettledConfig> {
+  const { settleConfig } = await import("../../config.ts")
+  return settleConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
+}
+
+/** What the command line adds stands beside the file's sources, and takes no name from them. */
+function merged(config: SettledConfig, own: SettledConfig): SettledConfig {
+  const names = new Set(config.sources.map(({ name }) => name))
+  const added = own.sources.map((source) => {
+    let { name } = source
+    for (let count = 2; names.has(name); count++) name = `${source.name}_${count}`
+    names.add(name)
+    const namespace = source.namespace === source.name ? name : source.namespace
+    // Relative paths of the command line start where it was typed.
+    return { ...source, name, namespace, config: located(source.config, own.baseDir) }
+  })
+  return { ...config, sources: [...config.sources, ...added] }
+}
+
+function located(source: SourceConfig, cwd: string): SourceConfig {
+  if ("scan" in source) return { ...source, scan: resolve(cwd, source.scan) }
+  if ("openapi" in source && !/^https?:\/\//i.test(source.openapi)) {
+    return { ...source, openapi: resolve(cwd, source.openapi) }
+  }
+  return source
+}
+
+/** Only the sources that `--source` names. */
+function chosen(config: SettledConfig, args: CommandArgs): SettledConfig {
+  const wanted = args.texts("source")
+  if (wanted.length === 0) return config
+  const names = config.sources.map(({ name }) => name)
+  const wrong = wanted.find((name) => !names.includes(name))
+  if (wrong !== undefined) {
+    const meant = nearest(wrong, names)
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
+    const there = names.length === 0 ? "none" : names.join(", ")
+    throw new UsageError(`There is no source "${wrong}".${hint} Sources: ${there}.`)
+  }
+  return { ...config, sources: config.sources.filter(({ name }) => wanted.includes(name)) }
+}

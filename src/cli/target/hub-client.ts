@@ -1,0 +1,123 @@
+import { CallError } from "../../errors.ts"
+import { exchange } from "../../http/exchange.ts"
+import type { HttpResponse } from "../../http/exchange.ts"
+import { readBody } from "../../http/read-body.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { HubAddress } from "./hub-address.ts"
+
+/** A request to a hub. */
+export interface HubRequest {
+  readonly method: "GET" | "POST"
+  /** After the hub's address: `/operations`. */
+  readonly path: string
+  readonly signal: AbortSignal
+  readonly body?: string | undefined
+  readonly accept?: string | undefined
+  readonly operationId?: string | undefined
+  /** Milliseconds that the hub may take. */
+  readonly timeout?: number | undefined
+}
+
+// Results of operations may be large; the hub has limits of its own.
+const MAX_BYTES = 256 * 1024 * 1024
+
+/** Requests to a hub's gateway; whatever fails is a `CallError`, as the hub has it. */
+export class HubClient {
+  readonly url: string
+  readonly #token: string | undefined
+
+  constructor({ url, token }: HubAddress) {
+    this.url = url
+    this.#token = token
+  }
+
+  /** The headers of a request; the token only where it is asked for. */
+  headers(request: HubRequest, withToken = true): Record<string, string> {
+    return {
+      accept: request.accept ?? "application/json",
+      ...(request.body !== undefined && { "content-type": "application/json" }),
+      ...(request.timeout !== undefined && { "x-timeout-ms": String(request.timeout) }),
+      ...(this.#token !== undefined && {
+        authorization: `Bearer ${withToken ? this.#token : "***"}`,
+      }),
+    }
+  }
+
+  /** The JSON of a successful answer. */
+  async json(request: HubRequest): Promise<unknown> {
+    const response = await this.open(request)
+    const { data } = await readBody(response, this.#reading(request))
+    if (typeof data === "object" && data !== null) return data
+    throw this.#notHub(response.status)
+  }
+
+  /** A successful answer, whose body is still to be read. */
+  async open(request: HubRequest): Promise<HttpResponse> {
+    const { method, path, body, signal, operationId } = request
+    const sent = { method, url: `${this.url}${path}`, headers: this.headers(request), body }
+    const response = await exchange(sent, {
+      fetch: globalThis.fetch,
+      signal,
+      operationId,
+      secrets: this.secrets,
+      mayHaveEffect: method !== "GET",
+      subject: this.#subject,
+    })
+    if (response.status < 400) return response
+    throw await this.#failure(response, request)
+  }
+
+  get secrets(): readonly string[] {
+    return this.#token === undefined ? [] : [this.#token]
+  }
+
+  get #subject(): string {
+    return "The request to the hub"
+  }
+
+  #reading(request: HubRequest): Parameters<typeof readBody>[1] {
+    const { method, signal, operationId } = request
+    const maxBytes = MAX_BYTES
+    return { method, signal, operationId, secrets: this.secrets, maxBytes, subject: this.#subject }
+  }
+
+  async #failure(response: HttpResponse, request: HubRequest): Promise<CallError> {
+    const { data } = await readBody(response, { ...this.#reading(request), truncate: true })
+    return problemError(data, this.url) ?? this.#notHub(response.status)
+  }
+
+  #notHub(status: number): CallError {
+    return new CallError(
+      "UNAVAILABLE",
+      `${this.url} answered with ${status} and not as a hub does. Is the address right?`,
+      { retryable: false },
+    )
+  }
+}
+
+/** The error that a problem (RFC 9457) of a hub tells of; `undefined` when it is none. */
+export function problemError(data: unknown, hub: string): CallError | undefined {
+  if (!isPlainRecord(data)) return undefined
+  const { code, detail, message, details } = data
+  const text = detail ?? message
+  if (typeof code !== "string" || code === "" || typeof text !== "string") return undefined
+  const flag = (name: string): boolean | undefined =>
+    typeof data[name] === "boolean" ? data[name] : undefined
+  const word = (name: string): string | undefined =>
+    typeof data[name] === "string" ? data[name] : undefined
+  const { retryAfterMs } = data
+  return new CallError(code, text + cureOf(code, hub), {
+    details,
+    retryable: flag("retryable"),
+    mayHaveExecuted: flag("mayHaveExecuted"),
+    requestId: word("requestId"),
+    operationId: word("operationId"),
+    retryAfterMs: typeof retryAfterMs === "number" ? retryAfterMs : undefined,
+  })
+}
+
+function cureOf(code: string, hub: string): string {
+  return code === "UNAUTHENTICATED"
+    ? `\nThe hub at ${hub} wants to know who calls: set OPERATIONS_TOKEN, or give --token.`
+    : ""
+}

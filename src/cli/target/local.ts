@@ -1,0 +1,177 @@
+import type { SettledConfig, SettledSource } from "../../config/model.ts"
+import type { Hub } from "../../hub/model.ts"
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { OperationSpec } from "../../types.ts"
+import type {
+  CommandIO,
+  ListedOperation,
+  ListQuery,
+  PreparedCall,
+  Target,
+  TargetCallOptions,
+} from "../model.ts"
+import { matchingIds, resolveId } from "./lookup.ts"
+import { openHub } from "./open-hub.ts"
+import { preparedCall } from "./prepared.ts"
+
+/** The sources of a configuration, opened in this process when something is asked of them. */
+export function openLocal(config: SettledConfig, io: CommandIO): Target {
+  return new LocalTarget(config, io)
+}
+
+// More than anybody reads, and as much as a hub gives for a search.
+const MOST_FOUND = 1000
+
+class LocalTarget implements Target {
+  readonly #config: SettledConfig
+  readonly #io: CommandIO
+  /** With some of the sources: those that an id can be in. */
+  #part: Promise<Hub> | undefined
+  #whole: Promise<Hub> | undefined
+  #current: Hub | undefined
+  #isClosed = false
+
+  constructor(config: SettledConfig, io: CommandIO) {
+    this.#config = config
+    this.#io = io
+  }
+
+  get failures(): Target["failures"] {
+    return (this.#current?.sources ?? [])
+      .filter(({ state }) => state === "failed" || state === "lost")
+      .map(({ name, reason = "It did not say why." }) => ({ name, reason }))
+  }
+
+  async list({ query, namespace, type, limit }: ListQuery): ReturnType<Target["list"]> {
+    const { registry } = await this.#openWhole()
+    const specs =
+      query === undefined
+        ? publicSpecs(registry)
+            .filter((spec) => namespace === undefined || spec.namespace === namespace)
+            .filter((spec) => type === undefined || spec.type === type)
+        : registry.search(query, { limit: MOST_FOUND, namespace, type }).map(({ spec }) => spec)
+    const operations = specs.slice(0, limit).map(listed)
+    return { operations, total: specs.length }
+  }
+
+  async find(id: string): Promise<OperationSpec> {
+    const { registry } = await this.#hubWith(id)
+    return (
+      findSpec(registry, id) ??
+      // Throws: says that it is not there, or which ones could be meant.
+      (registry.getSpec(resolveId(id, publicIds(registry), this.failures)) as OperationSpec)
+    )
+  }
+
+  async specs(): Promise<readonly OperationSpec[]> {
+    return (await this.#openWhole()).registry.getAllSpecs()
+  }
+
+  async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
+    const { registry } = await this.#hubWith(id)
+    return await registry.trusted.execute(id, input, options)
+  }
+
+  async *subscribe(
+    id: string,
+    input: unknown,
+    options: TargetCallOptions,
+  ): AsyncGenerator<ResponseEnvelope, void, void> {
+    const { registry } = await this.#hubWith(id)
+    // A stream lasts as long as somebody watches, unless they said how long.
+    const timeout = options.timeout ?? Number.POSITIVE_INFINITY
+    yield* registry.trusted.subscribe(id, input, { ...options, timeout })
+  }
+
+  async prepare(id: string, input: unknown): Promise<PreparedCall | undefined> {
+    const hub = await this.#hubWith(id)
+    return await preparedCall(hub, id, input, this.#io.signal)
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    // One that failed to open has nothing to close.
+    const opened = await Promise.allSettled([this.#part, this.#whole])
+    const hubs = opened.flatMap((one) => (one.status === "fulfilled" ? (one.value ?? []) : []))
+    await Promise.all(hubs.map(async (hub) => await hub.close()))
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** A hub in which an id is, if it is anywhere. */
+  async #hubWith(id: string): Promise<Hub> {
+    if (this.#whole === undefined) {
+      const only = sourcesFor(id, this.#config.sources)
+      if (this.#part === undefined && only !== undefined) {
+        this.#part = this.#open(only.map(({ name }) => name))
+      }
+      const part = await this.#part
+      if (part !== undefined && findSpec(part.registry, id) !== undefined) return part
+    }
+    return await this.#openWhole()
+  }
+
+  async #openWhole(): Promise<Hub> {
+    this.#whole ??= this.#open()
+    return await this.#whole
+  }
+
+  async #open(only?: readonly string[]): Promise<Hub> {
+    if (this.#isClosed) throw new Error("The target was closed.")
+    const hub = await openHub(this.#config, this.#io, only)
+    this.#current = hub
+    return hub
+  }
+}
+
+/**
+ * The sources that an id can be in, by their namespaces; `undefined` when all are needed.
+ *
+ * Operations of a folder may call those of any source, and have namespaces of their own.
+ */
+function sourcesFor(id: string, sources: readonly SettledSource[]): SettledSource[] | undefined {
+  const found = sources.filter(
+    ({ namespace, disabled }) => !disabled && id.startsWith(`${namespace}.`),
+  )
+  if (found.length === 0 || found.some(({ kind }) => kind === "scan")) return undefined
+  return found
+}
+
+function publicSpecs(registry: Hub["registry"]): OperationSpec[] {
+  return registry
+    .getAllSpecs()
+    .filter(({ visibility }) => visibility !== "internal")
+    .map((spec) => [idOf(spec), spec] as const)
+    .toSorted(([left], [right]) => (left < right ? -1 : left > right ? 1 : 0))
+    .map(([, spec]) => spec)
+}
+
+function publicIds(registry: Hub["registry"]): string[] {
+  return publicSpecs(registry).map(idOf)
+}
+
+/** The spec that an id or the end of one stands for, if there is just one. */
+function findSpec(registry: Hub["registry"], id: string): OperationSpec | undefined {
+  const exact = registry.getSpec(id)
+  if (exact !== undefined) return exact.visibility === "internal" ? undefined : exact
+  const [found, ...others] = matchingIds(id, publicIds(registry))
+  return found === undefined || others.length > 0 ? undefined : registry.getSpec(found)
+}
+
+function idOf({ namespace, name }: OperationSpec): string {
+  return `${namespace}.${name}`
+}
+
+function listed(spec: OperationSpec): ListedOperation {
+  const { type, title, description, tags, deprecated } = spec
+  return {
+    id: idOf(spec),
+    type,
+    ...(title !== undefined && { title }),
+    description,
+    ...(tags !== undefined && { tags }),
+    ...(deprecated !== undefined && { deprecated }),
+  }
+}

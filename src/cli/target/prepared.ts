@@ -1,0 +1,66 @@
+import { CallError } from "../../errors.ts"
+import type { Hub } from "../../hub/model.ts"
+import { redactText } from "../../internal/redact.ts"
+import { sourceOf } from "../../openapi/origin.ts"
+import type { PreparedCall } from "../model.ts"
+
+/** Headers that are credentials, whatever they hold. */
+const SECRET_HEADER =
+  /authorization|cookie|token|secret|password|credential|signature|api-?key|-key$/i
+const SECRET_QUERY = /token|secret|password|signature|api-?_?key|^key$|^sig$|^auth/i
+const MASK = "***"
+
+/** The HTTP request that a call would send, credentials masked; `undefined` where it sends none. */
+export async function preparedCall(
+  hub: Hub,
+  id: string,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<PreparedCall | undefined> {
+  const operation = hub.registry.get(id)
+  if (operation === undefined) {
+    throw new CallError("OPERATION_NOT_FOUND", `Operation "${id}" is not registered.`)
+  }
+  if (sourceOf(operation.handler) === undefined) return undefined
+  const { prepareRequest } = await import("../../from_openapi.ts")
+  const { method, url, headers, body } = await prepareRequest(operation, input, { signal })
+  // What the hub filled in for references is a secret wherever it stands.
+  const mask = (text: string): string => hub.mask(text)
+  return {
+    method,
+    url: mask(maskedUrl(url)),
+    headers: Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name,
+        SECRET_HEADER.test(name) ? MASK : mask(redactText(value)),
+      ]),
+    ),
+    body: body === undefined ? undefined : mask(await bodyText(body)),
+  }
+}
+
+// In the text and not in a parsed URL, which would spell the rest in its own way.
+function maskedUrl(url: string): string {
+  return redactText(url).replaceAll(/([?&])([^=&#]+)=[^&#]*/g, (all, sign: string, name: string) =>
+    SECRET_QUERY.test(name) ? `${sign}${name}=${MASK}` : all,
+  )
+}
+
+type Body = string | Uint8Array | Blob | FormData | ReadableStream<Uint8Array>
+
+async function bodyText(body: Body): Promise<string> {
+  if (typeof body === "string") return body
+  if (body instanceof Uint8Array) return `(${body.length} bytes)`
+  if (body instanceof Blob) return `(${body.size} bytes, ${body.type})`
+  if (body instanceof FormData) return formText(body)
+  await body.cancel()
+  return "(a stream of bytes)"
+}
+
+function formText(form: FormData): string {
+  return Array.from(form, ([name, value]) =>
+    typeof value === "string"
+      ? `${name}=${value}`
+      : `${name}=(file ${JSON.stringify(value.name)}, ${value.size} bytes)`,
+  ).join("\n")
+}

@@ -1,0 +1,146 @@
+import { CallError } from "../../errors.ts"
+import { readEvents } from "../../http/events.ts"
+import type { ResponseEnvelope } from "../../response-envelope.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { OperationSpec } from "../../types.ts"
+import { decodeEnvelope, encodeValue } from "../../wire.ts"
+import type {
+  CommandIO,
+  ListedOperation,
+  ListQuery,
+  PreparedCall,
+  Target,
+  TargetCallOptions,
+} from "../model.ts"
+import type { HubAddress } from "./hub-address.ts"
+import { HubClient, problemError } from "./hub-client.ts"
+import type { HubRequest } from "./hub-client.ts"
+import { resolveId } from "./lookup.ts"
+
+/** A hub that runs elsewhere, through its HTTP gateway. */
+export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
+  return new RemoteTarget(new HubClient(address), signal)
+}
+
+const PAGE = 500
+// A hub that always has one more page would be listed for ever.
+const MOST_PAGES = 200
+
+class RemoteTarget implements Target {
+  readonly failures = []
+  readonly #client: HubClient
+  readonly #signal: AbortSignal
+
+  constructor(client: HubClient, signal: AbortSignal) {
+    this.#client = client
+    this.#signal = signal
+  }
+
+  async list(query: ListQuery): Promise<{ operations: ListedOperation[]; total: number }> {
+    const operations = await this.#listAll(query)
+    const { limit = operations.length } = query
+    return { operations: operations.slice(0, limit), total: operations.length }
+  }
+
+  async find(id: string): Promise<OperationSpec> {
+    try {
+      return await this.#describe(id)
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== "OPERATION_NOT_FOUND") throw error
+    }
+    const ids = (await this.#listAll({})).map((operation) => operation.id)
+    return await this.#describe(resolveId(id, ids, this.failures))
+  }
+
+  async execute(id: string, input: unknown, options: TargetCallOptions): Promise<ResponseEnvelope> {
+    return decodeEnvelope(await this.#client.json(callRequest(id, input, options)))
+  }
+
+  async *subscribe(
+    id: string,
+    input: unknown,
+    options: TargetCallOptions,
+  ): AsyncGenerator<ResponseEnvelope, void, void> {
+    const request = { ...callRequest(id, input, options), accept: "text/event-stream" }
+    const { body } = await this.#client.open(request)
+    if (body === null) throw endless(id)
+    const { secrets, url } = this.#client
+    const reading = { signal: options.signal, secrets, operationId: id, origin: url }
+    for await (const { event, data } of readEvents(body, "sse", reading)) {
+      if (event === "end") return
+      if (event === "error") throw problemError(data, url) ?? endless(id)
+      if (event === undefined) yield decodeEnvelope(data)
+    }
+    throw endless(id)
+  }
+
+  prepare(id: string, input: unknown): Promise<PreparedCall> {
+    const request = callRequest(id, input, { signal: this.#signal })
+    const { method, path, body } = request
+    const headers = this.#client.headers(request, false)
+    return Promise.resolve({ method, url: `${this.#client.url}${path}`, headers, body })
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #describe(id: string): Promise<OperationSpec> {
+    const path = `/operations/${encodeURIComponent(id)}`
+    const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
+    return data as OperationSpec
+  }
+
+  async #listAll({ query, namespace, type }: ListQuery): Promise<ListedOperation[]> {
+    const asked = new URLSearchParams({ limit: String(PAGE) })
+    if (query !== undefined) asked.set("query", query)
+    if (namespace !== undefined) asked.set("namespace", namespace)
+    if (type !== undefined) asked.set("type", type)
+    const all: ListedOperation[] = []
+    for (let page = 0; page < MOST_PAGES; page++) {
+      const path = `/operations?${asked.toString()}`
+      const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
+      const { operations, nextCursor } = isPlainRecord(data) ? data : {}
+      if (!Array.isArray(operations)) throw notAList(this.#client.url)
+      all.push(...(operations as ListedOperation[]))
+      if (typeof nextCursor !== "string") break
+      asked.set("cursor", nextCursor)
+    }
+    return all
+  }
+}
+
+function callRequest(
+  id: string,
+  input: unknown,
+  { signal, timeout }: TargetCallOptions,
+): HubRequest {
+  return {
+    method: "POST",
+    path: `/operations/${encodeURIComponent(id)}`,
+    signal,
+    timeout,
+    operationId: id,
+    body: input === undefined ? undefined : JSON.stringify(encodeValue(input).value),
+  }
+}
+
+function endless(id: string): CallError {
+  return new CallError(
+    "UNAVAILABLE",
+    `The connection to the hub was lost before the stream of "${id}" had ended. Watch it again.`,
+    { operationId: id },
+  )
+}
+
+function notAList(url: string): CallError {
+  return new CallError(
+    "UNAVAILABLE",
+    `${url}/operations is no list of operations. Is it the address of a hub?`,
+    { retryable: false },
+  )
+}

@@ -1,0 +1,56 @@
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname } from "node:path"
+import { UsageError } from "../model.ts"
+
+/** How every file begins that this command wrote. */
+const MARK = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
+
+/** The declarations that a file holds; `undefined` when there is none. Refuses what somebody else wrote. */
+export async function readTypes(path: string, shown: string): Promise<string | undefined> {
+  let text: string
+  try {
+    text = await readFile(path, "utf8")
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // A folder on the way that is a file is for writing to complain about.
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined
+    if (code === "EISDIR") throw new UsageError(`"${shown}" is a folder; -o takes a file.`)
+    throw unusable("read", shown, error)
+  }
+  if (text.trim() !== "" && !MARK.test(text)) {
+    throw new UsageError(
+      `"${shown}" was not written by this command, and is left as it is. Give another file with -o.`,
+    )
+  }
+  // Whoever checks files out may get other ends of lines.
+  return text.replaceAll("\r\n", "\n")
+}
+
+/** Writes a file as a whole or not at all. */
+export async function writeTypes(path: string, shown: string, text: string): Promise<void> {
+  const draft = `${path}.${process.pid}.tmp`
+  try {
+    await mkdir(dirname(path), { recursive: true })
+    await writeFile(draft, text)
+    await rename(draft, path)
+  } catch (error) {
+    await rm(draft, { force: true }).catch(() => undefined)
+    throw unusable("write", shown, error)
+  }
+}
+
+function unusable(what: "read" | "write", shown: string, cause: unknown): Error {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new Error(`Could not ${what} "${shown}": ${reason}`, { cause })
+}
+
+/** Operations that one text declares and another does not. */
+export function idsBeyond(text: string, other: string): string[] {
+  const known = new Set(idsIn(other))
+  return idsIn(text).filter((id) => !known.has(id))
+}
+
+function idsIn(text: string): string[] {
+  const found = text.matchAll(/^ {2}("(?:[^"\\\n]|\\.)*"): \{$/gm)
+  return Array.from(found, ([, id = '""']) => JSON.parse(id) as string)
+}

@@ -1,0 +1,24 @@
+import type { OperationSpec } from "../../types.ts"
+import type { Target } from "../model.ts"
+
+/** Requests to a hub that run at the same time. */
+const AT_ONCE = 8
+
+/** The specs of every operation of a target, internal ones included where it has them. */
+export async function specsOf(
+  target: Target,
+  signal: AbortSignal,
+): Promise<readonly OperationSpec[]> {
+  if (target.specs !== undefined) return await target.specs()
+  const { operations } = await target.list({})
+  const specs: OperationSpec[] = []
+  const ids = operations.map(({ id }) => id)
+  const work = async (): Promise<void> => {
+    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+      signal.throwIfAborted()
+      specs.push(await target.find(id))
+    }
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return specs
+}

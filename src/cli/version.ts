@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs"
+
+/** The version of this package. Looked for upward: a bundle is not where its sources were. */
+export function packageVersion(): string {
+  for (let at = new URL(".", import.meta.url); ; at = new URL("..", at)) {
+    const found = versionIn(new URL("package.json", at))
+    if (found !== undefined) return found
+    if (at.pathname === "/" || at.href === new URL("..", at).href) return "unknown"
+  }
+}
+
+function versionIn(file: URL): string | undefined {
+  try {
+    const { name, version } = JSON.parse(readFileSync(file, "utf8")) as Record<string, unknown>
+    return name === "@alkdev/operations" && typeof version === "string" ? version : undefined
+  } catch {
+    return undefined
+  }
+}

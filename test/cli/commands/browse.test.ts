@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { COMMANDS } from "../../../src/cli/commands/index.ts"
+import { serveHTTP } from "../../../src/node/index.ts"
+import type { ServedHTTP } from "../../../src/node/index.ts"
+import { hubRegistry } from "../support/hub-operations.ts"
+import { run } from "../support/run.ts"
+import type { Ran, RunOptions } from "../support/run.ts"
+
+const registry = hubRegistry()
+let served: ServedHTTP
+
+beforeAll(async () => {
+  served = await serveHTTP(registry, { port: 0, websocket: false })
+})
+
+afterAll(async () => {
+  await served.close()
+  await registry.close()
+})
+
+function onHub(argv: readonly string[], options?: RunOptions): Promise<Ran> {
+  return run([...argv, "--hub", served.url], options)
+}
+
+describe("operations list", () => {
+  test("prints a line each, parted by tabs, for programs", async () => {
+    const { code, stdout, stderr } = await onHub(["list", "task"])
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout).toBe("task.create\tmutation\tCreate a task\ntask.fail\tquery\tFails.\n")
+  })
+
+  test("prints columns that fit, and how many there are, for people", async () => {
+    const { stdout, stderr } = await onHub(["list"], { columns: 60, env: { NO_COLOR: "1" } })
+
+    expect(stdout).toMatch(/^task\.create {4}mutation {6}Create a task$/m)
+    expect(stdout.split("\n").every((line) => line.length <= 60)).toBe(true)
+    expect(stderr).toBe("7 operations\n")
+  })
+
+  test("lets no text of an operation command the terminal", async () => {
+    const { stdout } = await onHub(["list", "x"], { columns: 200 })
+
+    expect(stdout).toContain("(deprecated) Looks\\u001b[2J harmless and is\\u202e not.")
+    expect(stdout).not.toContain("\u001B[2J")
+  })
+
+  test("--json is one value", async () => {
+    const { stdout } = await onHub(["list", "--json", "--type", "subscription", "--limit", "1"])
+
+    expect(JSON.parse(stdout)).toMatchObject({ operations: [{ id: "clock.endless" }], total: 2 })
+    expect(stdout.trimEnd()).not.toContain("\n")
+  })
+
+  test("says when there is more, and when there is nothing", async () => {
+    expect((await onHub(["list", "--limit", "2"])).stderr).toBe("5 more: give a larger --limit.\n")
+    expect((await onHub(["list", "--limit", "2", "-q"])).stderr).toBe("")
+    expect(await onHub(["list", "tas"])).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: 'No operation is called "tas" or begins so.\n',
+    })
+  })
+
+  test("a hub that is not there fails the command", async () => {
+    const { code, stdout, stderr } = await run(["list", "--hub", "127.0.0.1:9"])
+
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" })
+    expect(stderr).toContain("127.0.0.1:9")
+  })
+})
+
+describe("operations search", () => {
+  test("gives the best first", async () => {
+    const { code, stdout } = await onHub(["search", "create", "task"])
+
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^task\.create\t/)
+  })
+
+  test("finds nothing without failing", async () => {
+    const { code, stdout, stderr } = await onHub(["search", "zzzzzz"])
+
+    expect({ code, stdout }).toEqual({ code: 0, stdout: "" })
+    expect(stderr).toBe("Nothing found. See what there is: operations list\n")
+    expect(JSON.parse((await onHub(["search", "zzzzzz", "--json"])).stdout)).toEqual({
+      operations: [],
+      total: 0,
+    })
+  })
+
+  test("needs words", async () => {
+    expect((await onHub(["search"])).code).toBe(2)
+    expect((await onHub(["search", " "])).stderr).toContain("needs words")
+  })
+})
+
+describe("operations describe", () => {
+  test("shows what an operation takes, gives, and how it is called", async () => {
+    const { code, stdout } = await onHub(["describe", "create"])
+
+    expect(code).toBe(0)
+    expect(stdout).toBe(
+      `task.create  mutation, version 1.2.0
+
+Create a task
+Writes a task down.
+
+Input:
+  title      string          What is to be done
+  labels?    string[]
+  priority?  "low" | "high"
+
+Output:
+  id     integer
+  title  string
+
+Errors:
+  TASK_EXISTS  There is one
+
+Example:
+  operations call task.create title=…
+`,
+    )
+  })
+
+  test("streams are watched", async () => {
+    expect((await onHub(["describe", "clock.ticks"])).stdout).toContain(
+      "operations watch clock.ticks to=…",
+    )
+  })
+
+  test("lets no text command the terminal", async () => {
+    const { stdout } = await onHub(["describe", "x.hostile"], { columns: 100 })
+
+    expect(stdout).not.toContain("\u001B[2J")
+    expect(stdout).not.toContain("\u001B[31m")
+  })
+
+  test("--json has the schemas", async () => {
+    const { stdout } = await onHub(["describe", "task.create", "--json"])
+
+    expect(JSON.parse(stdout)).toMatchObject({
+      id: "task.create",
+      type: "mutation",
+      inputSchema: { type: "object", required: ["title"] },
+      outputSchema: { properties: { id: { type: "integer" } } },
+    })
+  })
+
+  test("what is not there is told with what was meant, and where to look", async () => {
+    const { code, stdout, stderr } = await onHub(["describe", "task.creat"])
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toBe(
+      'Operation "task.creat" is not registered. Did you mean "task.create"?\n' +
+        `See what there is: operations list --hub ${served.url}\n`,
+    )
+    const { stderr: json } = await onHub(["describe", "task.creat", "--json"])
+    expect(JSON.parse(json)).toMatchObject({ error: { code: "OPERATION_NOT_FOUND" } })
+  })
+})
+
+describe("completion", () => {
+  function complete(...words: string[]): Promise<Ran> {
+    return run(["__complete", "--", ...words])
+  }
+
+  test.each([["bash"], ["zsh"], ["fish"]])("prints a script for %s", async (shell) => {
+    const { code, stdout } = await run(["completion", shell])
+
+    expect(code).toBe(0)
+    expect(stdout).toContain("__complete --")
+  })
+
+  test("knows three shells", async () => {
+    const { code, stderr } = await run(["completion", "tcsh"])
+
+    expect(code).toBe(2)
+    expect(stderr).toContain("bash, zsh and fish")
+  })
+
+  test.each<[string[], string]>([
+    [["de"], "describe\n"],
+    [["list", "--typ"], "--type\n"],
+    [["list", "--type", "q"], "query\n"],
+    [["--json", "li"], "list\n"],
+    [["list", "--config", ""], ":file\n"],
+    [["list", "--scan", ""], ":directory\n"],
+    [["completion", ""], "bash\nzsh\nfish\n"],
+    [["help", "wa"], "watch\n"],
+    [["--vers"], "--version\n"],
+    [["nothing", ""], ""],
+    [["list", "--broken", "--also", ""], ""],
+    [[], `${Object.keys(COMMANDS).join("\n")}\n`],
+  ])("offers for %j: %j", async (words, offered) => {
+    expect(await complete(...words)).toEqual({ code: 0, stderr: "", stdout: offered })
+  })
+
+  test("offers operations, and the names of their inputs", async () => {
+    const hub = ["--hub", served.url]
+
+    expect((await complete("describe", ...hub, "task.")).stdout).toBe("task.create\ntask.fail\n")
+    expect((await complete("call", ...hub, "task.create", "")).stdout).toBe(
+      "title=\nlabels=\npriority=\n",
+    )
+    expect((await complete("call", ...hub, "task.create", "ti")).stdout).toBe("title=\n")
+  })
+
+  test("offers nothing that a shell could take for a command", async () => {
+    const { stdout } = await complete("call", "--hub", served.url, "x.hostile", "")
+
+    expect(stdout).toBe("")
+  })
+
+  test("a hub that is not there is no reason to fail", async () => {
+    expect(await complete("describe", "--hub", "127.0.0.1:9", "x")).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: "",
+    })
+  })
+})

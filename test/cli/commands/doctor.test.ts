@@ -1,0 +1,123 @@
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
+import { run } from "../support/run.ts"
+import { startServe } from "../support/served.ts"
+
+const CANARY = "canary-d0c7"
+
+describe("operations doctor", () => {
+  test("says what is there, what was made of each source, and that all is well", async () => {
+    await using folder = await folderWith({
+      "operations.config.yaml": [
+        "sources:",
+        "  local: { scan: ./operations }",
+        "  weather:",
+        "    openapi: ./weather.yaml",
+        "    headers: { x-api-key: '${env:WEATHER_KEY}', x-other: '${env:OTHER:-none}' }",
+        "    documentHeaders: { x-api-key: '${file:key.txt}' }",
+        "  off: { mcp: nothing at all, disabled: true }",
+      ].join("\n"),
+      "operations/own.mjs": moduleText("own", "first"),
+      "weather.yaml": DOCUMENT,
+      "key.txt": CANARY,
+    })
+    const env = { WEATHER_KEY: CANARY }
+
+    const { code, stdout, stderr } = await run(["doctor"], { cwd: folder.path, env })
+
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout).toContain("✓ WEATHER_KEY (sources.weather.headers.x-api-key)")
+    expect(stdout).toContain("✓ file key.txt")
+    expect(stdout).toContain("✓ local")
+    expect(stdout).toContain("1 kept, 1 skipped")
+    expect(stdout).toContain("skipped /lost")
+    expect(stdout).toContain("is disabled")
+    expect(stdout).toContain("Everything is well.")
+    expect(stdout).not.toContain(CANARY)
+  })
+
+  test("names what is missing and what fails, and exits with 1", async () => {
+    await using folder = await folderWith({
+      "operations.config.json": JSON.stringify({
+        sources: {
+          a: { openapi: "./missing.yaml", auth: "${env:NOT_SET}" },
+          b: { mcp: { command: "no-such-program-here" }, env: { KEY: "${file:missing.txt}" } },
+        },
+      }),
+    })
+    const cwd = folder.path
+
+    const told = await run(["doctor"], { cwd })
+    expect(told.code).toBe(1)
+    expect(told.stdout).toContain("✗ NOT_SET is not set: export NOT_SET=… (sources.a.auth)")
+    expect(told.stdout).toContain("✗ file missing.txt is not there")
+    expect(told.stdout).toContain("✗ a")
+    expect(told.stdout).toContain("4 things are wrong.")
+
+    const { code, stdout, stderr } = await run(["doctor", "--json"], { cwd })
+    expect({ code, stderr }).toEqual({ code: 1, stderr: "" })
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      config: { ok: true, file: join(cwd, "operations.config.json") },
+      credentials: [
+        { kind: "env", name: "NOT_SET", state: "missing", places: ["sources.a.auth"] },
+        { kind: "file", name: "missing.txt", state: "missing" },
+      ],
+      sources: [
+        { name: "a", state: "failed", reason: expect.stringContaining("") },
+        { name: "b", state: "failed" },
+      ],
+    })
+  })
+
+  test("says where a configuration is wrong", async () => {
+    await using folder = await folderWith({
+      "operations.config.yaml": "sources:\n  a:\n    opnapi: ./x.yaml\n",
+    })
+    const told = await run(["doctor"], { cwd: folder.path })
+    expect(told.code).toBe(1)
+    expect(told.stdout).toContain("operations.config.yaml:3")
+    expect(told.stdout).toContain("1 thing is wrong.")
+
+    const { code, stdout } = await run(["doctor", "--json"], { cwd: folder.path })
+    expect(code).toBe(1)
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: false,
+      config: { ok: false, faults: [{ line: 3 }] },
+    })
+  })
+
+  test("looks at one source alone, and at sources of the command line", async () => {
+    await using folder = await folderWith({
+      "operations.config.json": `{ "sources": { "a": { "scan": "./operations" }, "b": { "openapi": "./no.yaml" } } }`,
+      "operations/own.mjs": moduleText("own", "first"),
+      "weather.yaml": DOCUMENT,
+    })
+    const cwd = folder.path
+    expect((await run(["doctor", "--source", "a"], { cwd })).code).toBe(0)
+    expect((await run(["doctor", "--source", "b"], { cwd })).code).toBe(1)
+    const adHoc = await run(["doctor", "--openapi", "weather.yaml"], { cwd })
+    expect(adHoc).toMatchObject({ code: 0, stdout: expect.stringContaining("✓ weather") })
+  })
+
+  test("asks a hub that runs", async () => {
+    await using folder = await folderWith({ "weather.yaml": DOCUMENT })
+    await using hub = await startServe(["--port", "0", "--openapi", "weather.yaml"], {
+      cwd: folder.path,
+    })
+    const { code, stdout, stderr } = await run(["doctor", "--hub", hub.url])
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(stdout).toContain("✓ weather")
+    expect(stdout).toContain("1 kept, 1 skipped")
+
+    const dead = await run(["doctor", "--hub", "http://127.0.0.1:9"])
+    expect(dead.code).toBe(1)
+    expect(dead.stderr).not.toBe("")
+  })
+
+  test("refuses what it does not know", async () => {
+    expect(await run(["doctor", "extra"])).toMatchObject({ code: 2, stdout: "" })
+    expect(await run(["doctor", "--fix"])).toMatchObject({ code: 2, stdout: "" })
+  })
+})

@@ -1,0 +1,122 @@
+import { readdir, readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, expect, test } from "vitest"
+import { operations } from "../support/child.ts"
+import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
+import { run } from "../support/run.ts"
+
+const CANARY = "canary-5b1f"
+
+describe("operations init", () => {
+  test.each(["ts", "js", "yaml", "json"])(
+    "writes a configuration in %s that works",
+    async (format) => {
+      await using folder = await folderWith({})
+      const cwd = folder.path
+
+      const { code, stdout } = await run(["init", "--format", format], { cwd })
+      expect(code).toBe(0)
+      const file = format === "js" ? "operations.config.mjs" : `operations.config.${format}`
+      expect(stdout).toContain(`wrote ${file}`)
+
+      // TypeScript needs tsx or a newer Node; this process has the first.
+      const called = await operations(["call", "hello.greet", "name=Ada"], { cwd })
+      expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello, Ada!") })
+    },
+  )
+
+  test("takes up documents and the servers of editors, and no credential with them", async () => {
+    const mcp = {
+      mcpServers: {
+        "my tools": {
+          command: "node",
+          args: ["server.js", "--api-key", CANARY, `--token=${CANARY}`, "--port", "7"],
+          env: { TOOLS_TOKEN: CANARY, KEPT: "${env:KEPT}" },
+        },
+        web: {
+          url: `https://user:${CANARY}@mcp.example/mcp?api_key=${CANARY}&v=1`,
+          headers: { Authorization: `Bearer ${CANARY}` },
+        },
+        nothing: 7,
+      },
+    }
+    await using folder = await folderWith({
+      ".mcp.json": `// mine\n${JSON.stringify(mcp)}`,
+      ".vscode/mcp.json": `{ "servers": { "web": { "url": "https://other.example/mcp" }, } }`,
+      "mcp.json": "not JSON",
+      "openapi.yaml": DOCUMENT,
+      "docs/shop.openapi.json": `{ "openapi": "3.0.0", "paths": {} }`,
+      "docs/swagger-ui.yaml": "theme: dark",
+    })
+
+    const { code, stderr } = await run(["init", "--format", "json"], { cwd: folder.path })
+
+    expect(code).toBe(0)
+    expect(stderr).toContain(`Source "my_tools" is from .mcp.json.`)
+    const text = await readFile(join(folder.path, "operations.config.json"), "utf8")
+    expect(text).not.toContain(CANARY)
+    expect(JSON.parse(text)).toEqual({
+      sources: {
+        local: { scan: "./operations" },
+        my_tools: {
+          mcp: {
+            command: "node",
+            args: [
+              "server.js",
+              "--api-key",
+              "${env:MY_TOOLS_TOKEN}",
+              "--token=${env:MY_TOOLS_TOKEN}",
+              "--port",
+              "7",
+            ],
+            env: { TOOLS_TOKEN: "${env:TOOLS_TOKEN}", KEPT: "${env:KEPT}" },
+          },
+        },
+        web: {
+          mcp: {
+            url: "https://mcp.example/mcp?api_key=${env:WEB_API_KEY}&v=1",
+            headers: { Authorization: "${env:WEB_AUTHORIZATION}" },
+          },
+        },
+        weather: { openapi: "./openapi.yaml" },
+        shop: { openapi: "./docs/shop.openapi.json" },
+      },
+    })
+  })
+
+  test("overwrites nothing", async () => {
+    const hello = moduleText("own", "hello")
+    await using folder = await folderWith({ "operations/hello.ts": hello })
+    const cwd = folder.path
+    expect((await run(["init"], { cwd })).code).toBe(0)
+    expect(await readFile(join(cwd, "operations/hello.ts"), "utf8")).toBe(hello)
+
+    await writeFile(join(cwd, "operations.config.yaml"), "mine")
+    const again = await run(["init", "--format", "yaml"], { cwd })
+    expect(again.code).toBe(2)
+    expect(again.stderr).toContain("is there already, and stays as it is")
+    expect(await readFile(join(cwd, "operations.config.yaml"), "utf8")).toBe("mine")
+  })
+
+  test("writes into a folder that is not there yet, and nothing on a dry run", async () => {
+    await using folder = await folderWith({})
+    const cwd = folder.path
+    const dry = await run(["init", "new/tools", "--format", "yaml", "--dry-run"], { cwd })
+    expect(dry.stdout).toContain("scan: ./operations")
+    expect(await readdir(cwd)).toEqual([".git"])
+
+    const { stdout, code } = await run(["init", "new/tools", "--format", "yaml", "--json"], { cwd })
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      written: ["new/tools/operations.config.yaml", expect.stringMatching(/hello\.(?:ts|mjs)$/)],
+      sources: [],
+    })
+    expect(await readdir(join(cwd, "new/tools"))).toContain("operations.config.yaml")
+  })
+
+  test("says which formats there are", async () => {
+    const { code, stderr } = await run(["init", "--format", "toml"])
+    expect(code).toBe(2)
+    expect(stderr).toContain(`There is no format "toml"; there are ts, js, yaml, json.`)
+  })
+})

@@ -1,0 +1,129 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import type { ResponseEnvelope } from "../../../src/response-envelope.ts"
+import { localEnvelope } from "../../../src/response-envelope.ts"
+import { ItemWriter } from "../../../src/cli/result/items.ts"
+import { runCommand } from "../../support/command-io.ts"
+import type { Ran, RunOptions } from "../../support/command-io.ts"
+
+const root = resolve(import.meta.dirname, "../../..")
+const OPERATIONS = join(root, "test/fixtures/cli/operations")
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "operations-watch-"))
+})
+
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+})
+
+function watch(args: readonly string[], options?: RunOptions): Promise<Ran> {
+  return runCommand(["watch", "--scan", OPERATIONS, ...args], { cwd: folder, ...options })
+}
+
+describe("operations watch", () => {
+  test("prints an item a line, and stops the producer at --limit", async () => {
+    const stopped = join(folder, "limit")
+    const { code, stdout, stderr } = await watch(["live.ticks", `stopped=${stopped}`, "-n", "3"])
+    expect(stdout).toBe('tick 1\\nof many\n{"tick":2}\ntick 3\\nof many\n')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+    expect(await readFile(stopped, "utf8")).toBe("stopped")
+  })
+
+  test("--json is an envelope a line, --data the data a line", async () => {
+    const args = ["live.ticks", `stopped=${join(folder, "json")}`, "first=2", "--limit", "2"]
+    const json = await watch([...args, "--json"])
+    const lines = json.stdout.trimEnd().split("\n")
+    expect(lines.map((line) => (JSON.parse(line) as ResponseEnvelope).data)).toEqual([
+      { tick: 2 },
+      "tick 3\nof many",
+    ])
+    expect(JSON.parse(lines[0] as string)).toMatchObject({ meta: { source: "local" } })
+    const data = await watch([...args, "--data"])
+    expect(data.stdout).toBe('{"tick":2}\n"tick 3\\nof many"\n')
+  })
+
+  test("Ctrl-C stops the producer, and is no failure", async () => {
+    const stopped = join(folder, "signal")
+    const stop = new AbortController()
+    const { code, stdout } = await watch(["live.ticks", `stopped=${stopped}`], {
+      signal: stop.signal,
+      onOutput: () => stop.abort("SIGINT"),
+    })
+    expect(code).toBe(0)
+    expect(stdout).toBe("tick 1\\nof many\n")
+    expect(await readFile(stopped, "utf8")).toBe("stopped")
+  })
+
+  test("the program's own end is told as such", async () => {
+    const stop = new AbortController()
+    const { code } = await watch(["live.ticks", `stopped=${join(folder, "term")}`], {
+      signal: stop.signal,
+      onOutput: () => stop.abort("SIGTERM"),
+    })
+    expect(code).toBe(143)
+  })
+
+  test("--limit 0 starts nothing", async () => {
+    const stopped = join(folder, "none")
+    expect(await watch(["live.ticks", `stopped=${stopped}`, "-n", "0"])).toMatchObject({
+      code: 0,
+      stdout: "",
+    })
+    await expect(readFile(stopped)).rejects.toThrow("ENOENT")
+  })
+
+  test("what came before a failure is printed, and the failure told", async () => {
+    const { code, stdout, stderr } = await watch(["live.breaks"])
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "1\n2\n" })
+    expect(stderr).toContain("The cable is out.")
+  })
+
+  test("says what is wrong with an input by its path", async () => {
+    const { code, stderr } = await watch(["live.ticks", "first=x"])
+    expect(code).toBe(2)
+    expect(stderr).toContain("  /stopped is required\n  /first must be integer, got string\n")
+  })
+
+  test.each([
+    [["task.text"], '"task.text" answers once. Call it: operations call task.text'],
+    [["live.tiks"], 'Did you mean "live.ticks"?'],
+    [["live.ticks", "--limit", "-1"], "--limit"],
+    [["live.ticks", "--limit", "some"], "--limit"],
+  ])("%j is a wrong command: exit 2 and the cure", async (args, cure) => {
+    const { code, stdout, stderr } = await watch(args)
+    expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
+    expect(stderr).toContain(cure)
+  })
+})
+
+describe("ItemWriter", () => {
+  test("waits for a slow reader, and no longer than until Ctrl-C", async () => {
+    const listeners = new Set<() => void>()
+    const stop = new AbortController()
+    const stdout = {
+      write: () => false,
+      once: (_event: string, listener: () => void) => listeners.add(listener),
+      off: (_event: string, listener: () => void) => listeners.delete(listener),
+    }
+    const io = { stdout, stderr: stdout, signal: stop.signal, env: {} }
+    const writer = new ItemWriter(
+      "data",
+      io as unknown as ConstructorParameters<typeof ItemWriter>[1],
+    )
+    const first = writer.write(localEnvelope(1, "a.b"))
+    expect(listeners.size).toBe(1)
+    for (const drained of listeners) drained()
+    await first
+    expect(listeners.size).toBe(0)
+    const second = writer.write(localEnvelope(2, "a.b"))
+    stop.abort("SIGINT")
+    await second
+    await writer.write(localEnvelope(3, "a.b"))
+    expect(listeners.size).toBe(0)
+  })
+})

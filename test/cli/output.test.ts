@@ -1,0 +1,99 @@
+import { describe, expect, test } from "vitest"
+import {
+  complain,
+  jsonText,
+  note,
+  oneLine,
+  print,
+  printJson,
+  shown,
+  styled,
+  table,
+  widthOf,
+} from "../../src/cli/output.ts"
+import { testIO } from "./support/run.ts"
+
+describe("output", () => {
+  test("results go to standard output, remarks to standard error", () => {
+    const io = testIO()
+    print(io, "result")
+    note(io, "remark")
+    complain(io, "fault")
+
+    expect(io.stdout.text).toBe("result\n")
+    expect(io.stderr.text).toBe("remark\nfault\n")
+  })
+
+  test("--quiet keeps remarks back, not faults", () => {
+    const io = testIO()
+    note({ ...io, quiet: true }, "remark")
+    complain({ ...io, quiet: true }, "fault")
+
+    expect(io.stderr.text).toBe("fault\n")
+  })
+
+  test("JSON is one line for a program and several for a person", () => {
+    const piped = testIO()
+    printJson(piped, { a: [1] })
+    const terminal = testIO({ columns: 80 })
+    printJson(terminal, { a: [1] })
+
+    expect(piped.stdout.text).toBe('{"a":[1]}\n')
+    expect(terminal.stdout.text).toBe('{\n  "a": [\n    1\n  ]\n}\n')
+  })
+
+  test("JSON of nothing is null, and control characters are escaped so that it stays the same value", () => {
+    expect(jsonText(undefined)).toBe("null")
+    const value = { text: "\u001B[31m\u009B31m\u007F" }
+
+    expect(jsonText(value)).not.toMatch(/[\u007F-\u009F]/)
+    expect(JSON.parse(jsonText(value))).toEqual(value)
+  })
+
+  test("texts from elsewhere command no terminal", () => {
+    expect(shown("a\u001B[2Jb\u009Bc\u202Ed\re")).toBe("a\\u001b[2Jb\\u009bc\\u202ed\\u000de")
+    expect(shown("a\r\n\tb\n")).toBe("a\n\tb\n")
+    expect(oneLine("  a\n\n b\tc ")).toBe("a b c")
+  })
+
+  test("cuts a line to its room, never to less than is of use", () => {
+    expect(oneLine("x".repeat(100), 30)).toBe(`${"x".repeat(29)}…`)
+    expect(oneLine("x".repeat(100), 1)).toHaveLength(20)
+    expect(oneLine("日本語".repeat(20), 21)).toBe(`${"日本語".repeat(3)}日…`)
+  })
+
+  test("aligns columns by what is seen", () => {
+    const text = table([
+      ["\u001B[1ma\u001B[22m", "b"],
+      ["日本", "c"],
+      ["e\u0301x", "d"],
+    ])
+
+    expect(text.split("\n")).toEqual(["\u001B[1ma\u001B[22m     b", "日本  c", "e\u0301x    d"])
+    expect(widthOf("\u001B[31m🙂\u001B[39m")).toBe(2)
+    expect(table([])).toBe("")
+    expect(table([["only"], []])).toBe("only\n")
+  })
+})
+
+describe("styled", () => {
+  test.each([
+    ["a terminal", 80, {}, true],
+    ["a pipe", undefined, {}, false],
+    ["NO_COLOR", 80, { NO_COLOR: "1" }, false],
+    ["an empty NO_COLOR, which means nothing", 80, { NO_COLOR: "" }, true],
+    ["a dumb terminal", 80, { TERM: "dumb" }, false],
+  ])("%s", (_, columns, env, isColoured) => {
+    const { red } = styled(testIO({ columns, env }))
+
+    expect(red("x")).toBe(isColoured ? "\u001B[31mx\u001B[39m" : "x")
+    expect(red("")).toBe("")
+  })
+
+  test("goes by where a text is written", () => {
+    const io = testIO({ columns: 80 })
+
+    expect(styled(io, { write: () => true }).bold("x")).toBe("x")
+    expect(styled(io, io.stderr).bold("x")).not.toBe("x")
+  })
+})

@@ -1,0 +1,189 @@
+// What a person sees: the real program in a real terminal.
+import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { provideTmux, Screen } from "../../support/tmux.ts"
+
+const root = resolve(import.meta.dirname, "../../..")
+const OPERATIONS = join(root, "test/fixtures/cli/operations")
+const PROGRAM = [process.execPath, "--import", "tsx", join(root, "src/cli/bin.ts")]
+
+const hasTmux = await provideTmux()
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "operations-terminal-"))
+})
+
+afterAll(async () => {
+  await rm(folder, { recursive: true })
+})
+
+function start(...args: readonly string[]): Promise<Screen> {
+  const [command = "", ...rest] = args
+  return Screen.open([...PROGRAM, command, "--scan", OPERATIONS, ...rest], { cwd: root })
+}
+
+describe.runIf(hasTmux)("operations call on a terminal", () => {
+  test("asks for each missing input in its own way, and calls", async () => {
+    await using screen = await start("call", "task.create", "note=typed")
+
+    await screen.until(/title: What is to be done \(text\)\n>/)
+    await screen.type("ab")
+    await screen.until("must be at least 3 characters")
+    await screen.type("Buy milk")
+
+    const choices = await screen.until("1-3>")
+    expect(choices).toMatch(
+      /priority: How urgent it is \(one of these\)\n {2}1\) low\n {2}2\) normal\n {2}3\) high\n1-3>/,
+    )
+    await screen.type("7")
+    await screen.until('"7" is none of them. Type a number from 1 to 3.')
+    await screen.type("2")
+
+    await screen.until(/hours: How long it takes \(whole number\)\n>/)
+    await screen.type("many")
+    await screen.until("must be integer, got string")
+    await screen.type("0")
+    await screen.until("must be >= 1")
+    await screen.type(" 2 ")
+
+    await screen.until(/urgent: \(yes or no\)\ny\/n>/)
+    await screen.type("perhaps")
+    await screen.until("Type y or n.")
+    await screen.type("y")
+
+    await screen.until(/labels: \(one a line, an empty line ends\)\n>/)
+    await screen.press("Enter")
+    await screen.until("labels is required. Ctrl-C stops.")
+    await screen.type("home")
+    await screen.type("größe")
+    await screen.press("Enter")
+
+    await screen.until(/owner\.name: Who does it \(text\)\n>/)
+    await screen.type("Ada")
+
+    const text = await screen.until("exit 0")
+    const json = text.slice(text.indexOf("{\n"), text.lastIndexOf("}") + 1)
+    expect(JSON.parse(json)).toEqual({
+      created: {
+        note: "typed",
+        title: "Buy milk",
+        priority: "normal",
+        hours: 2,
+        urgent: true,
+        labels: ["home", "größe"],
+        owner: { name: "Ada" },
+      },
+    })
+  })
+
+  test("what is hidden is nowhere to be seen", async () => {
+    await using screen = await start("call", "task.signIn")
+    await screen.until(/password: Your password \(hidden\)\n>/)
+    await screen.type("canary-7531")
+    expect(await screen.until("exit 0")).toContain("11 characters")
+    expect(await screen.text()).not.toContain("canary")
+  })
+
+  test("the tab key completes a choice", async () => {
+    await using screen = await start(
+      ...["call", "task.create", "title=abc", "hours=1", "urgent=true"],
+      ...["labels[]=x", "owner.name=Ada"],
+    )
+    await screen.until("1-3>")
+    await screen.press("n", "Tab")
+    await screen.until("1-3> normal")
+    await screen.press("Enter")
+    expect(await screen.until("exit 0")).toContain('"priority": "normal"')
+  })
+
+  test("Ctrl-C at a question ends with 130, and calls nothing", async () => {
+    await using screen = await start("call", "task.create")
+    await screen.until("title:")
+    await screen.press("C-c")
+    expect(await screen.until(/exit \d+/)).toMatch(/exit 130$/)
+    expect(await screen.text()).not.toContain("created")
+  })
+
+  test("Ctrl-D at a question is a command without an answer", async () => {
+    await using screen = await start("call", "task.signIn")
+    await screen.until(/password.*\n>/)
+    await screen.press("C-d")
+    expect(await screen.until(/exit \d+/)).toMatch(/Nothing more was typed[^]*exit 2$/)
+  })
+
+  test("Ctrl-C while the operation runs ends with 130", async () => {
+    await using screen = await start("call", "live.wait")
+    await screen.until("1 Waiting")
+    await screen.press("C-c")
+    expect(await screen.until(/exit \d+/)).toMatch(/exit 130$/)
+  })
+
+  test("--no-input asks nothing and lists what is missing", async () => {
+    await using screen = await start("call", "task.create", "--no-input", "title=x")
+    const text = await screen.until("exit 2")
+    expect(text).toContain('Input for "task.create" is invalid:')
+    expect(text).toContain("  /title must be at least 3 characters")
+    expect(text).toContain("  /owner is required")
+    expect(text).toMatch(/See what it takes: .* describe task\.create/)
+  })
+
+  test("what the operation asks is answered at the terminal", async () => {
+    await using screen = await start("call", "live.ask")
+    const asked = await screen.until("Answer it? y/n>")
+    expect(asked).toContain("1/2 Thinking")
+    expect(asked).toContain("The operation asks: Who are you?")
+    await screen.type("y")
+    await screen.until(/name: Your name \(text\)\n>/)
+    await screen.type("Ada")
+    await screen.until(/colour: \(one of these, optional\)/)
+    await screen.press("Enter")
+    await screen.until(/age: \(whole number, optional\)/)
+    await screen.type("36")
+    const text = await screen.until("exit 0")
+    expect(text).toMatch(/"action": "accept"[^]*"name": "Ada"[^]*"age": 36/)
+    expect(text).not.toContain('"colour"')
+  })
+
+  test("a question can be declined, and Ctrl-C at one ends the call", async () => {
+    await using declining = await start("call", "live.ask")
+    await declining.until("Answer it? y/n>")
+    await declining.type("n")
+    expect(await declining.until("exit 0")).toContain('"action": "decline"')
+
+    await using stopping = await start("call", "live.ask")
+    await stopping.until("Answer it? y/n>")
+    await stopping.press("C-c")
+    expect(await stopping.until(/exit \d+/)).toMatch(/exit 130$/)
+  })
+})
+
+describe.runIf(hasTmux)("an MCP server that asks", () => {
+  test("is answered at the terminal", async () => {
+    const server = join(root, "node_modules/@modelcontextprotocol/server-everything/dist/index.js")
+    await using screen = await Screen.open(
+      [...PROGRAM, "call", "--mcp", `${process.execPath} ${server}`, "trigger-elicitation-request"],
+      { cwd: root },
+    )
+    await screen.until("The operation asks:")
+    await screen.until("Answer it? y/n>")
+    await screen.type("n")
+    expect(await screen.until(/exit \d+/)).toMatch(/declined[^]*exit 0$/)
+  })
+})
+
+describe.runIf(hasTmux)("operations watch on a terminal", () => {
+  test("prints items as they come, and Ctrl-C stops the producer", async () => {
+    const stopped = join(folder, "stopped")
+    await using screen = await start("watch", "live.ticks", "first=1")
+    await screen.until(/stopped: The file to write when it is stopped \(text\)\n>/)
+    await screen.type(stopped)
+    const text = await screen.until('{"tick":4}')
+    expect(text).toContain(String.raw`tick 1\nof many`)
+    await screen.press("C-c")
+    expect(await screen.until(/exit \d+/)).toMatch(/exit 0$/)
+    expect(await readFile(stopped, "utf8")).toBe("stopped")
+  })
+})

@@ -1,0 +1,56 @@
+import { main } from "../../../src/cli/main.ts"
+import type { CommandIO, TextSink } from "../../../src/cli/model.ts"
+
+/** What a command did. */
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+export interface RunOptions extends Partial<
+  Pick<CommandIO, "env" | "cwd" | "signal" | "program" | "stdin">
+> {
+  /** Both outputs are a terminal, so wide. */
+  readonly columns?: number | undefined
+}
+
+/** Runs a command line in this process. */
+export async function run(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const io = testIO(options)
+  const code = await main(argv, io)
+  return { code, stdout: io.stdout.text, stderr: io.stderr.text }
+}
+
+/** A sink that keeps what is written. */
+export interface KeptText extends TextSink {
+  text: string
+}
+
+/** What a command has of the world, with outputs that can be read afterwards. */
+export function testIO(
+  options: RunOptions = {},
+): CommandIO & { readonly stdout: KeptText; readonly stderr: KeptText } {
+  const { columns, ...rest } = options
+  const sink = (): KeptText => ({
+    text: "",
+    isTTY: columns !== undefined,
+    columns,
+    write(text: string | Uint8Array) {
+      this.text += typeof text === "string" ? text : Buffer.from(text).toString("utf8")
+      return true
+    },
+  })
+  return {
+    stdin: emptyInput(),
+    env: {},
+    cwd: import.meta.dirname,
+    signal: new AbortController().signal,
+    program: "operations",
+    ...rest,
+    stdout: sink(),
+    stderr: sink(),
+  }
+}
+
+async function* emptyInput(): AsyncGenerator<string, void, void> {}

@@ -1,0 +1,50 @@
+/** A command line without a process: what it is given, and what it wrote. */
+import type { CommandIO } from "../../src/cli/model.ts"
+import { main } from "../../src/cli/main.ts"
+
+export interface Ran {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+  /** What was written to stdout, byte by byte. */
+  readonly bytes: Buffer
+}
+
+export interface RunOptions {
+  readonly stdin?: string
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  readonly signal?: AbortSignal
+  /** Both outputs are terminals. */
+  readonly isTTY?: boolean
+  /** Told of each piece of stdout. */
+  readonly onOutput?: (text: string) => void
+}
+
+/** Runs a command line in this process. */
+export async function runCommand(argv: readonly string[], options: RunOptions = {}): Promise<Ran> {
+  const { stdin = "", env = {}, cwd = process.cwd(), isTTY = false, onOutput } = options
+  const out: Buffer[] = []
+  const err: string[] = []
+  const io: CommandIO = {
+    stdout: {
+      isTTY,
+      write: (text) => {
+        out.push(Buffer.from(text))
+        onOutput?.(String(text))
+        return true
+      },
+    },
+    stderr: { isTTY, write: (text) => err.push(String(text)) },
+    stdin: (async function* () {
+      yield await Promise.resolve(stdin)
+    })(),
+    env,
+    cwd,
+    signal: options.signal ?? new AbortController().signal,
+    program: "operations",
+  }
+  const code = await main(argv, io)
+  const bytes = Buffer.concat(out)
+  return { code, stdout: bytes.toString(), stderr: err.join(""), bytes }
+}
