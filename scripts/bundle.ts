@@ -2,8 +2,12 @@
 import { readFile } from "node:fs/promises"
 import { bundleEntries } from "./lib/bundle.ts"
 
-const { exports } = JSON.parse(await readFile("package.json", "utf8")) as {
+const { exports, bin } = JSON.parse(await readFile("package.json", "utf8")) as {
   exports: Record<string, string>
+  bin: Record<string, string>
 }
-const files = await bundleEntries(process.cwd(), Object.values(exports))
+const files = await bundleEntries(process.cwd(), {
+  entries: Object.values(exports),
+  programs: Object.values(bin),
+})
 process.stdout.write(`Bundled into ${files.length} files\n`)

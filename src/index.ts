@@ -55,9 +55,6 @@ export type { AnyOperation, HandlerOf, Operation } from "./define.ts"
 export { createRegistry, OperationRegistry } from "./registry.ts"
 export type {
   AnyRegistry,
-  CallEnded,
-  CallStarted,
-  CallTrace,
   RegisteredOperation,
   RegisterOptions,
   RegistryChange,
@@ -66,6 +63,7 @@ export type {
   SearchResult,
   TrustedCalls,
 } from "./registry.ts"
+export type { CallEnded, CallStarted, CallTrace } from "./engine/observe.ts"
 export { subscribe } from "./subscribe.ts"
 export { buildEnv } from "./env.ts"
 export type { BuildEnvOptions } from "./env.ts"

@@ -250,10 +250,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     return this.#catalog.onChange(listener)
   }
 
-  /**
-   * Tells of each call that begins and ends, nested ones too: which, whose, how long, how it ended. Gives
-   * what ends it. While nobody listens, it costs nothing.
-   */
+  /** Tells of each call that begins and ends, nested ones too. Gives what ends it. */
   onCall(listener: (trace: CallTrace) => void): () => void {
     return this.#kernel.onCall(listener)
   }
@@ -300,5 +297,4 @@ export function createRegistry<const TDefinitions extends readonly AnyOperation[
   return registry
 }
 
-export type { CallEnded, CallStarted } from "./engine/observe.ts"
-export type { CallTrace, RegistryChange, RegistryOptions, SearchOptions, SearchResult }
+export type { RegistryChange, RegistryOptions, SearchOptions, SearchResult }

@@ -45,6 +45,7 @@ export function encodeValue(value: unknown): {
   readonly value: unknown
   readonly binary: Readonly<Record<string, BinaryKind>> | undefined
 } {
+  if (isFlat(value)) return { value, binary: undefined }
   const binary: Record<string, BinaryKind> = {}
   const encoded = reading("The value", () => encode(value, "", [], binary))
   return { value: encoded, binary: Object.keys(binary).length > 0 ? binary : undefined }
@@ -103,6 +104,21 @@ function encode(
 /** What stays as it is, so that nobody has to know where it stands. */
 function isPlain(value: unknown): boolean {
   return value === null || (typeof value !== "object" && typeof value !== "bigint")
+}
+
+/** Nothing to do, as with most items of a stream; whatever is not plain to see is looked at properly. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return typeof value !== "bigint"
+  try {
+    if (Array.isArray(value) || Object.getPrototypeOf(value) !== Object.prototype) return false
+    for (const key in value) {
+      const inner = (value as Record<string, unknown>)[key]
+      if (!isPlain(inner) || typeof inner === "function") return false
+    }
+    return true
+  } catch {
+    return false
+  }
 }
 
 function encodeArray(

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
+import * as config from "../src/config.ts"
 import * as core from "../src/index.ts"
 import * as node from "../src/node/index.ts"
 import * as worker from "../src/transport/worker.ts"
@@ -17,7 +18,7 @@ describe("the README", () => {
 })
 
 describe("the API page", () => {
-  const entries = [core, node, websocket, worker]
+  const entries = [core, config, node, websocket, worker]
 
   test.each(entries.flatMap((entry) => Object.keys(entry)))("names %s", (name) => {
     expect(read("docs/api.md")).toMatch(new RegExp(`\`${name}[\`({]`))
@@ -25,7 +26,7 @@ describe("the API page", () => {
 
   test("names every exported type", () => {
     const page = read("docs/api.md")
-    const files = ["src/index.ts", "src/websocket.ts"]
+    const files = ["src/index.ts", "src/config.ts", "src/node/index.ts", "src/websocket.ts"]
     const names = files.flatMap((file) => exportedTypes(file))
     const missing = names.filter((name) => !page.includes(`\`${name}\``))
 
@@ -42,7 +43,7 @@ describe("the pages", () => {
     expect([title, blank, fence]).toEqual([
       expect.stringMatching(/^# /),
       "",
-      expect.stringMatching(/^```ts file=examples\//),
+      expect.stringMatching(/^```(?:ts|sh|yaml) file=examples\//),
     ])
   })
 

@@ -4,24 +4,28 @@ import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join, relative, resolve } from "node:path"
 import { sharedByAll, smallSharedModules } from "./shared-modules.ts"
 
+/** What is built, beside where it is found: file by file, from the folder that the compiler wrote. */
+export interface BundleTargets {
+  /** Files of `exports`. */
+  readonly entries: readonly string[]
+  /** Files of `bin`. */
+  readonly programs: readonly string[]
+}
+
 /**
  * Joins what the compiler emitted into one file per entry and the chunks that entries share, with TypeBox's
  * schema compiler inside. Loading hundreds of small files is most of what importing the package would cost.
  *
  * Works in place, in `dist`; the declarations stay as they are. Gives the files it wrote.
  */
-export async function bundleEntries(root: string, targets: readonly string[]): Promise<string[]> {
+export async function bundleEntries(root: string, targets: BundleTargets): Promise<string[]> {
   const dist = join(root, "dist")
   const out = join(root, "dist-bundle")
-  const entries = targets
+  const entries = targets.entries
     .filter((target) => target.endsWith(".js"))
     .map((entry) => resolve(root, entry))
-  const options = {
+  const shared = {
     absWorkingDir: root,
-    entryPoints: entries.map((entry) => ({
-      in: entry,
-      out: relative(dist, entry).replace(/\.js$/, ""),
-    })),
     outdir: out,
     bundle: true,
     splitting: true,
@@ -38,17 +42,38 @@ export async function bundleEntries(root: string, targets: readonly string[]): P
     metafile: true,
     logLevel: "warning",
   } satisfies BuildOptions
+  const options = { ...shared, entryPoints: pointsOf(dist, entries) }
   try {
     const first = await build({ ...options, write: false })
     const small = smallSharedModules(first.metafile)
-    const { metafile } = await build({ ...options, plugins: [sharedByAll(root, entries, small)] })
+    const library = await build({ ...options, plugins: [sharedByAll(root, entries, small)] })
+    // By themselves: a command is a file that is loaded when it is asked for, and would cut what entries
+    // share into hundreds of pieces.
+    const programs = await build({
+      ...shared,
+      entryPoints: pointsOf(
+        dist,
+        targets.programs.map((program) => resolve(root, program)),
+      ),
+      chunkNames: "cli/[name]-[hash]",
+      // The library has these already, and nobody steps through a program.
+      sourcemap: false,
+      logOverride: { "ignored-bare-import": "silent" },
+    })
     for (const file of await filesBelow(dist)) if (/\.js(\.map)?$/.test(file)) await rm(file)
     await cp(out, dist, { recursive: true })
-    await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, metafile.inputs))
-    return Object.keys(metafile.outputs).map((file) => relative(out, resolve(root, file)))
+    const inputs = { ...library.metafile.inputs, ...programs.metafile.inputs }
+    await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, inputs))
+    return [library, programs].flatMap(({ metafile }) =>
+      Object.keys(metafile.outputs).map((file) => relative(out, resolve(root, file))),
+    )
   } finally {
     await rm(out, { recursive: true, force: true })
   }
+}
+
+function pointsOf(dist: string, files: readonly string[]): { in: string; out: string }[] {
+  return files.map((file) => ({ in: file, out: relative(dist, file).replace(/\.js$/, "") }))
 }
 
 async function filesBelow(folder: string): Promise<string[]> {

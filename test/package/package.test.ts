@@ -11,6 +11,7 @@ import { BUILD_TIMEOUT, buildPackage, run, type BuiltPackage } from "./build.ts"
 /** Entries that run on any platform. */
 const NEUTRAL = [
   ".",
+  "./config",
   "./from-mcp",
   "./from-openapi",
   "./from-standard-schema",

@@ -24,6 +24,7 @@ test("joins entries and what they share, keeps declarations, and brings licences
     "dist/index.js": `export { shared } from "./shared.js"`,
     "dist/index.d.ts": `export {}`,
     "dist/node/index.js": `import "node:fs"\nexport { shared } from "../shared.js"`,
+    "dist/cli/bin.js": `#!/usr/bin/env node\nimport { shared } from "../shared.js"\nexport const said = shared`,
     "dist/shared.js": `import { inside } from "dep"\nexport const shared = inside`,
     "dist/shared.js.map": `{}`,
     "node_modules/dep/package.json": `{ "name": "dep", "type": "module", "main": "main.js" }`,
@@ -31,11 +32,16 @@ test("joins entries and what they share, keeps declarations, and brings licences
     "node_modules/dep/LICENSE": `Be kind.`,
   })
 
-  await bundleEntries(root, ["./dist/index.js", "./dist/node/index.js", "./package.json"])
+  await bundleEntries(root, {
+    entries: ["./dist/index.js", "./dist/node/index.js", "./package.json"],
+    programs: ["./dist/cli/bin.js"],
+  })
 
   const files = (await readdir(join(root, "dist"), { recursive: true })).toSorted()
   expect(files.filter((file) => !file.startsWith("chunk-"))).toEqual([
     "THIRD-PARTY-LICENSES.txt",
+    "cli",
+    join("cli", "bin.js"),
     "index.d.ts",
     "index.js",
     "index.js.map",
@@ -48,6 +54,9 @@ test("joins entries and what they share, keeps declarations, and brings licences
   )
   const { shared } = (await import(join(root, "dist/index.js"))) as { shared: string }
   expect(shared).toBe("inside")
+  const bin = join(root, "dist/cli/bin.js")
+  expect(await readFile(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
+  expect(((await import(bin)) as { said: string }).said).toBe("inside")
   expect(await readdir(root)).toEqual(["dist", "node_modules"])
 })
 
@@ -57,7 +66,7 @@ test("refuses to bundle code without a licence, and leaves nothing half done", a
     "node_modules/dep/package.json": `{ "name": "dep", "type": "module", "main": "main.js" }`,
     "node_modules/dep/main.js": `export const inside = "inside"`,
   })
-  await expect(bundleEntries(root, ["./dist/index.js"])).rejects.toThrow(
+  await expect(bundleEntries(root, { entries: ["./dist/index.js"], programs: [] })).rejects.toThrow(
     `The package "dep" is bundled and has no licence file.`,
   )
   expect(await readdir(root)).toEqual(["dist", "node_modules"])
