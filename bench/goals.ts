@@ -3,7 +3,7 @@ import type { Measurement } from "./measure.ts"
 import type { Flatness } from "./memory.ts"
 import type { DocumentName } from "./documents.ts"
 import type { OpenAPIResults } from "./openapi.ts"
-import { BARE, GATEWAY, ORPC, REST, TRPC } from "./http-targets.ts"
+import { BARE, EACH, ENVELOPED, GATEWAY, ORPC, REST, TRPC } from "./http-targets.ts"
 import { OURS_LEFT } from "./http-disconnect.ts"
 import type { Disconnects } from "./http-disconnect.ts"
 import { SOCKET_IDLE, SSE_IDLE } from "./http-idle.ts"
@@ -123,12 +123,13 @@ export function httpGoals({ requests, events, idle, disconnects }: HTTPResults):
         },
       ]
     }),
-    ...ours.map((name) => {
-      const { median } = find(events, name).rate
+    // Next to a loop that writes the same text.
+    ...[[REST, EACH] as const, [GATEWAY, ENVELOPED] as const].map(([name, floor]) => {
+      const times = find(events, name).rate.median / find(events, floor).rate.median
       return {
-        goal: `${name}: at least ${MIN_EVENTS} times the events of a write for each`,
-        measured: median.toFixed(2),
-        isMet: median >= MIN_EVENTS,
+        goal: `${name}: at least ${MIN_EVENTS} times the events of ${floor}`,
+        measured: times.toFixed(2),
+        isMet: times >= MIN_EVENTS,
       }
     }),
     ...idle.flatMap(({ name, heapBytes, residentBytes }) => {

@@ -19,9 +19,9 @@ export interface Idle {
 export const SSE_IDLE = "operations, an SSE stream"
 export const SOCKET_IDLE = "operations, a subscription over WebSocket"
 
-const COUNT = 500
+const COUNT = 2000
 // The first ones bring what all of them share, and code that is compiled.
-const FIRST = 100
+const FIRST = 500
 
 /** Weighs streams of server-sent events, and subscriptions that share one WebSocket. */
 export async function weighIdle(library: Library): Promise<Idle[]> {

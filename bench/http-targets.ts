@@ -26,6 +26,8 @@ export interface StreamTarget {
 }
 
 export const BARE = "node:http"
+export const EACH = "node:http, a write for each"
+export const ENVELOPED = "node:http, the same in envelopes"
 export const GATEWAY = "operations, gateway"
 export const REST = "operations, REST"
 export const TRPC = "tRPC"
@@ -61,10 +63,16 @@ export const targets: readonly Target[] = [
 
 export const streamTargets: readonly StreamTarget[] = [
   {
-    name: "node:http, a write for each",
+    name: EACH,
     server: "floor",
     path: (count) => `/quotes?count=${count}`,
     data: itself,
+  },
+  {
+    name: ENVELOPED,
+    server: "floor",
+    path: (count) => `/enveloped?count=${count}`,
+    data: field("data"),
   },
   {
     name: GATEWAY,

@@ -14,7 +14,9 @@ export function httpFloor(): Server {
   return createServer((request, response) => {
     const url = request.url ?? ""
     if (request.method === "POST" && url === "/quote") post(request, response)
-    else if (url.startsWith("/quotes?count=")) void stream(Number(url.slice(14)), response)
+    else if (url.startsWith("/quotes?count=")) void stream(Number(url.slice(14)), response, bare)
+    else if (url.startsWith("/enveloped?count="))
+      void stream(Number(url.slice(17)), response, enveloped)
     else if (url === "/idle") {
       response.writeHead(200, SSE)
       response.write("id: 1\ndata: {}\n\n")
@@ -41,12 +43,24 @@ async function answer(text: string, response: ServerResponse): Promise<void> {
   }
 }
 
+const bare = (item: Quote): unknown => item
+
+/** What the gateway sends, written by hand. */
+const enveloped = (data: Quote): unknown => ({
+  data,
+  meta: { source: "local", operationId: "shop.quotes", timestamp: Date.now() },
+})
+
 /** One write for each event; it waits where the connection says so. */
-async function stream(count: number, response: ServerResponse): Promise<void> {
+async function stream(
+  count: number,
+  response: ServerResponse,
+  wrap: (item: Quote) => unknown,
+): Promise<void> {
   response.writeHead(200, SSE)
   let id = 0
   for await (const item of quotes(count)) {
-    const event = `id: ${++id}\ndata: ${JSON.stringify(parseItem(item))}\n\n`
+    const event = `id: ${++id}\ndata: ${JSON.stringify(wrap(parseItem(item)))}\n\n`
     if (!response.write(event)) await once(response, "drain")
   }
   response.end("event: end\ndata: {}\n\n")

@@ -5,7 +5,7 @@ import type { CommandArgs, CommandIO } from "./model.ts"
 import { complain, jsonText, shown, styled } from "./output.ts"
 
 /** The exit code of what was thrown: 1 the operation failed, 2 the command was wrong. */
-export function exitCodeOf(error: unknown): number {
+function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2
   if (!isCallError(error)) return 1
   return Object.hasOwn(ERROR_CODES, error.code) ? ERROR_CODES[error.code as ErrorCode].exitCode : 1

@@ -113,6 +113,6 @@ function checkArity(command: Command, { positionals }: CommandArgs, { program }:
 }
 
 /** 130 for Ctrl-C, 143 for SIGTERM, as shells count. */
-export function stoppedBy(signal: AbortSignal): number {
+function stoppedBy(signal: AbortSignal): number {
   return signal.reason === "SIGTERM" ? 143 : signal.reason === "SIGHUP" ? 129 : 130
 }

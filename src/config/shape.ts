@@ -59,7 +59,7 @@ function checkText(value: string, keys: Keys, found: Findings, options: TextOpti
   else if (options.secret === true) found.warn(keys, LITERAL_SECRET)
 }
 
-export const LITERAL_SECRET =
+const LITERAL_SECRET =
   "holds a secret itself. Better refer to it, as ${env:NAME}, and keep it out of the file."
 
 /** What is said of a reference that nobody knows. */

@@ -15,7 +15,7 @@ import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
 import { admitInput, isStillChecked } from "./input.ts"
-import type { CallSink } from "./sink.ts"
+import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
 import type { CallListener, ObservedCall } from "./observe.ts"
@@ -155,7 +155,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   /** Everything between the look-up and the input: is this call allowed to be? */
   admit(call: Call, input: unknown, trusted: boolean): void {
     const { record, parent, options } = call
-    if (options !== undefined) {
+    if (options !== undefined && !(options instanceof CallSink && options.isSound)) {
       const fault = optionsFault(options)
       if (fault !== undefined) throw badOptions(record, fault)
     }

@@ -8,6 +8,9 @@ import type { ResponseEnvelope } from "../response-envelope.ts"
  * part of what a small call costs.
  */
 export abstract class CallSink extends CancelToken {
+  /** What it says about its call is known to be sound, and need not be read beforehand. */
+  readonly isSound: boolean = false
+
   abstract succeed(envelope: ResponseEnvelope): void
   abstract fail(thrown: unknown): void
 }

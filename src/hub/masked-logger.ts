@@ -14,7 +14,7 @@ export function maskedLogger(logger: Logger, mask: (text: string) => string): Lo
 }
 
 /** A copy of JSON data with every text masked. */
-export function masked(value: unknown, mask: (text: string) => string): unknown {
+function masked(value: unknown, mask: (text: string) => string): unknown {
   if (typeof value === "string") return mask(value)
   if (Array.isArray(value)) return value.map((item) => masked(item, mask))
   if (typeof value !== "object" || value === null) return value

@@ -11,7 +11,7 @@ import type { Hub, HubOptions, SourceStatus } from "../../src/hub/model.ts"
 import { silentLogger } from "../../src/logger.ts"
 import { configOf, ROOT } from "./plain.ts"
 
-export { configOf, EVERYTHING, ROOT, sourceOf } from "./plain.ts"
+export { configOf, EVERYTHING, sourceOf } from "./plain.ts"
 export const FLAKY: string = join(import.meta.dirname, "flaky-server.mjs")
 
 /** A hub that is closed with its test. */

@@ -23,7 +23,7 @@ export function shareableEntry(name: string, entry: unknown): Plain | undefined 
 }
 
 /** The name of a variable that is made of some words: `GITHUB_AUTHORIZATION`. */
-export function variable(...words: readonly string[]): string {
+function variable(...words: readonly string[]): string {
   const name = words
     .join("_")
     .toUpperCase()

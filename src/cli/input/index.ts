@@ -47,7 +47,9 @@ export async function readInput(
   if (parsed.length === 0) {
     if (inputs.length === 0 && takesObject(view)) value = {}
   } else if (value !== undefined && !isPlainRecord(value)) {
-    throw new UsageError(`"${parsed[0]?.key}" cannot go into what --input gives: that is no object.`)
+    throw new UsageError(
+      `"${parsed[0]?.key}" cannot go into what --input gives: that is no object.`,
+    )
   } else value = mergeInputs({}, structuredClone(value ?? {}))
   const notes: string[] = []
   const taken = new Set<string>()

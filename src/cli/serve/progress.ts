@@ -17,7 +17,7 @@ export function tellProgress(hub: Hub, io: CommandIO): () => void {
 }
 
 /** How a source is doing; `undefined` while nothing is to be said of it. */
-export function progressLine(
+function progressLine(
   { name, state, kind, origin, operations, reason = "no reason given", attempts }: SourceStatus,
   io: CommandIO,
   width: number,

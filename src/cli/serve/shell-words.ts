@@ -1,5 +1,5 @@
 /** A word as a shell takes it literally: bare where that is safe, else in single quotes. */
-export function shellWord(word: string): string {
+function shellWord(word: string): string {
   // `=` at the start of a word means something to zsh.
   if (/^[\w@%+:,./-][\w@%+=:,./-]*$/.test(word)) return word
   return `'${word.replaceAll("'", String.raw`'\''`)}'`

@@ -35,7 +35,7 @@ export async function openHub(
 }
 
 /** How a source is doing, in a line. */
-export function statusLine({ name, state, operations, reason }: SourceStatus): string {
+function statusLine({ name, state, operations, reason }: SourceStatus): string {
   const what = state === "ready" ? `${operations} operations` : (reason ?? "")
   return oneLine(`${name}: ${state}${what === "" ? "" : `, ${what}`}`)
 }

@@ -18,19 +18,24 @@ export function envelopeText(envelope: ResponseEnvelope): string {
 
 /** What is known of a local result, written out: the platform takes longer over it than over most data. */
 function localMetaText({ meta }: ResponseEnvelope): string | undefined {
-  if (meta.source !== "local" || Object.keys(meta).length !== 3) return undefined
+  if (meta.source !== "local") return undefined
   const { operationId, timestamp } = meta
-  if (typeof operationId !== "string" || !Number.isFinite(timestamp)) return undefined
-  if (operationId !== lastId) {
-    lastId = operationId
-    lastStart = `{"source":"local","operationId":${JSON.stringify(operationId)},"timestamp":`
+  for (const key in meta) {
+    if (key !== "source" && key !== "operationId" && key !== "timestamp") return undefined
   }
-  return `${lastStart}${timestamp}}`
+  if (operationId === lastId && timestamp === lastTime) return lastText
+  if (typeof operationId !== "string" || !Number.isFinite(timestamp)) return undefined
+  const id = JSON.stringify(operationId)
+  lastId = operationId
+  lastTime = timestamp
+  lastText = `{"source":"local","operationId":${id},"timestamp":${timestamp}}`
+  return lastText
 }
 
-// Items of a stream, and often calls, come from the same operation as the one before.
+// Items of a stream come from one operation, many of them within a millisecond.
 let lastId: string | undefined
-let lastStart = ""
+let lastTime: number | undefined
+let lastText = ""
 
 /** The data of an envelope as JSON; `undefined` when there is none. Throws when a tool reports a failure. */
 function dataText(envelope: ResponseEnvelope): string | undefined {

@@ -9,7 +9,6 @@ import type { HTTPIncoming } from "./model.ts"
 
 /** What the headers of a request say about the call that it asks for. */
 export interface RequestTerms {
-  readonly requestId: string | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
 }
@@ -20,11 +19,13 @@ export interface RequestTerms {
  * It is among `running` for as long as it runs, and ends when its client leaves.
  */
 export class HTTPCall extends CallSink implements CallOptions {
+  // The headers were looked at, and the id is made when somebody asks for it.
+  override readonly isSound: boolean = true
   readonly identity: Identity | undefined
-  readonly requestId: string | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined
   readonly #operationId: string
+  readonly #incoming: HTTPIncoming
   readonly #running: Set<HTTPCall>
   #stopListening: (() => void) | undefined
   #resolve: ((envelope: ResponseEnvelope) => void) | undefined
@@ -32,23 +33,28 @@ export class HTTPCall extends CallSink implements CallOptions {
 
   constructor(
     operationId: string,
+    incoming: HTTPIncoming,
     identity: Identity | undefined,
     terms: RequestTerms,
     running: Set<HTTPCall>,
   ) {
     super()
     this.#operationId = operationId
+    this.#incoming = incoming
     this.#running = running
     this.identity = identity
-    this.requestId = terms.requestId
     this.timeout = terms.timeout
     this.metadata = terms.metadata
   }
 
-  run(registry: AnyRegistry, input: unknown, incoming: HTTPIncoming): Promise<ResponseEnvelope> {
+  get requestId(): string {
+    return this.#incoming.requestId
+  }
+
+  run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
     this.#running.add(this)
-    this.#stopListening = incoming.onGone(() => this.cancel("The client left."))
+    this.#stopListening = this.#incoming.onGone(() => this.cancel("The client left."))
     if (own.executeInto === undefined) {
       return registry.execute(this.#operationId, input, this).finally(() => this.#over())
     }
@@ -67,11 +73,12 @@ export class HTTPCall extends CallSink implements CallOptions {
 
   fail(thrown: unknown): void {
     this.#over()
-    const { requestId } = this
-    const operationId = this.#operationId
-    this.#reject?.(
-      isCallError(thrown) ? thrown : mapError(thrown, undefined, { operationId, requestId }),
-    )
+    if (isCallError(thrown)) this.#reject?.(thrown)
+    else {
+      const { requestId } = this
+      const operationId = this.#operationId
+      this.#reject?.(mapError(thrown, undefined, { operationId, requestId }))
+    }
   }
 
   #over(): void {

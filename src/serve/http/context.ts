@@ -78,10 +78,10 @@ export class Serving implements HTTPContext {
       const spec = this.find(id)
       if (spec === undefined) throw this.missing(id, caller)
       const terms = termsOf(incoming, this.options.timeout)
-      const call = new HTTPCall(id, caller.identity, terms, this.#calls)
-      return call.run(this.registry, inputOrEmpty(input, spec), incoming)
+      const call = new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
+      return call.run(this.registry, inputOrEmpty(input, spec))
     } catch (error) {
-      return Promise.reject(error as CallError)
+      return Promise.reject(error)
     }
   }
 
@@ -97,7 +97,8 @@ export class Serving implements HTTPContext {
     const terms = streamTermsOf(incoming)
     const full = caller.openStream()
     if (full !== undefined) throw full
-    const options = { ...terms, identity: caller.identity }
+    const { requestId } = incoming
+    const options = { ...terms, requestId, identity: caller.identity }
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
     const first = items.next()
     try {

@@ -13,9 +13,9 @@ export class WebIncoming implements HTTPIncoming {
   readonly query: string
   readonly like: UpgradeRequestLike
   readonly identity: Authenticated | null | undefined
-  readonly requestId: string
   readonly leaving: Leaving = new Leaving()
   readonly #request: Request
+  #requestId: string | undefined
 
   constructor(request: Request, identity: Authenticated | null | undefined) {
     const { pathname, search, host } = new URL(request.url)
@@ -24,7 +24,8 @@ export class WebIncoming implements HTTPIncoming {
     this.path = pathname
     this.query = search.slice(1)
     this.identity = identity
-    this.requestId = requestIdFor(this.header("request-id"))
+    const given = this.header("request-id")
+    if (given !== undefined) this.#requestId = requestIdFor(given)
     this.like = {
       url: `${pathname}${search}`,
       // Platforms that make the address out of the header leave it out of the headers.
@@ -33,6 +34,15 @@ export class WebIncoming implements HTTPIncoming {
     const { signal } = request
     if (signal.aborted) this.leaving.leave()
     else signal.addEventListener("abort", () => this.leaving.leave(), { once: true })
+  }
+
+  get requestId(): string {
+    return (this.#requestId ??= requestIdFor(undefined))
+  }
+
+  /** The id, if the client gave one or anybody asked for it. */
+  get knownId(): string | undefined {
+    return this.#requestId
   }
 
   header(name: string): string | undefined {
@@ -82,7 +92,9 @@ const STRICT = new TextDecoder("utf-8", { fatal: true })
 /** An answer as a web response. */
 export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response {
   const { status, body } = answer
-  const headers = { ...answer.headers, "request-id": incoming.requestId }
+  const { knownId } = incoming
+  const headers =
+    knownId === undefined ? answer.headers : { ...answer.headers, "request-id": knownId }
   const isHead = incoming.method === "HEAD"
   if (!isStream(body)) {
     const content = isHead || body === undefined ? null : (body as BodyInit)

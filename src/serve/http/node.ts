@@ -90,6 +90,12 @@ class NodeIncoming implements HTTPIncoming {
     return (this.#requestId ??= requestIdFor(this.header("request-id")))
   }
 
+  /** The id, if the client gave one or anybody asked for it. */
+  get knownId(): string | undefined {
+    const isGiven = this.like.headers["request-id"] !== undefined
+    return isGiven ? this.requestId : this.#requestId
+  }
+
   /** Made when somebody asks: most answers are given before anyone could leave. */
   get leaving(): Leaving {
     if (this.#leaving !== undefined) return this.#leaving
@@ -167,7 +173,9 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
     void body.run(NOWHERE)
   }
   if (response.destroyed) return
-  const lines = [...linesOf(headers), "request-id", incoming.requestId]
+  const { knownId } = incoming
+  const lines = linesOf(headers)
+  if (knownId !== undefined) lines.push("request-id", knownId)
   if (isStream(body)) {
     response.writeHead(status, lines)
     if (isHead) response.end()
@@ -180,17 +188,19 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
   else response.end(body)
 }
 
-/** Headers as Node takes them, which most answers have from one before. */
+/** Headers as Node takes them. */
 function linesOf(headers: Readonly<Record<string, string>>): string[] {
-  const known = knownLines.get(headers)
-  if (known !== undefined) return known
+  if (headers === lastHeaders) return lastLines.slice()
   const lines: string[] = []
   for (const name in headers) lines.push(name, headers[name] as string)
-  knownLines.set(headers, lines)
+  lastHeaders = headers
+  lastLines = lines.slice()
   return lines
 }
 
-const knownLines = new WeakMap<Readonly<Record<string, string>>, string[]>()
+// Most answers have the headers of the one before.
+let lastHeaders: Readonly<Record<string, string>> | undefined
+let lastLines: readonly string[] = []
 
 function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike): void {
   response.flushHeaders()

@@ -7,7 +7,6 @@ export function termsOf(incoming: HTTPIncoming, longest: number | undefined): Re
   const timeout = incoming.header("x-timeout-ms")
   const traceparent = incoming.header("traceparent")
   return {
-    requestId: incoming.requestId,
     timeout: timeout === undefined ? longest : shorter(milliseconds(timeout), longest),
     metadata: traceparent === undefined ? undefined : { traceparent },
   }
