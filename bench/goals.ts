@@ -106,15 +106,17 @@ export function mcpGoals({ served, imported }: MCPResults): Goal[] {
 export function httpGoals({ requests, events, idle, disconnects }: HTTPResults): Goal[] {
   const peers = [TRPC, ORPC].map((name) => find(requests, name).rate.median)
   const best = Math.max(...peers)
-  const ours = [GATEWAY, REST]
+  // Each next to a server that answers with the same text.
+  const ours = [[REST, BARE] as const, [GATEWAY, ENVELOPED] as const]
   return [
-    ...ours.flatMap((name) => {
+    ...ours.flatMap(([name, floor]) => {
       const { median } = find(requests, name).rate
+      const share = median / find(requests, floor).rate.median
       return [
         {
-          goal: `${name}: at least ${MIN_REQUESTS} of the requests of ${BARE}`,
-          measured: median.toFixed(2),
-          isMet: median >= MIN_REQUESTS,
+          goal: `${name}: at least ${MIN_REQUESTS} of the requests of ${floor}`,
+          measured: share.toFixed(2),
+          isMet: share >= MIN_REQUESTS,
         },
         {
           goal: `${name}: ahead of tRPC and oRPC`,
@@ -123,7 +125,6 @@ export function httpGoals({ requests, events, idle, disconnects }: HTTPResults):
         },
       ]
     }),
-    // Next to a loop that writes the same text.
     ...[[REST, EACH] as const, [GATEWAY, ENVELOPED] as const].map(([name, floor]) => {
       const times = find(events, name).rate.median / find(events, floor).rate.median
       return {

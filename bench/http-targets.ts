@@ -27,7 +27,7 @@ export interface StreamTarget {
 
 export const BARE = "node:http"
 export const EACH = "node:http, a write for each"
-export const ENVELOPED = "node:http, the same in envelopes"
+export const ENVELOPED = "node:http, in envelopes"
 export const GATEWAY = "operations, gateway"
 export const REST = "operations, REST"
 export const TRPC = "tRPC"
@@ -41,6 +41,7 @@ const field =
 
 export const targets: readonly Target[] = [
   { name: BARE, server: "floor", path: "/quote", body: itself, data: itself },
+  { name: ENVELOPED, server: "floor", path: "/enveloped", body: itself, data: field("data") },
   {
     name: GATEWAY,
     server: "ours",

@@ -13,7 +13,8 @@ const SSE = { "content-type": "text/event-stream", "cache-control": "no-store" }
 export function httpFloor(): Server {
   return createServer((request, response) => {
     const url = request.url ?? ""
-    if (request.method === "POST" && url === "/quote") post(request, response)
+    if (request.method === "POST" && url === "/quote") post(request, response, bare)
+    else if (request.method === "POST" && url === "/enveloped") post(request, response, enveloped)
     else if (url.startsWith("/quotes?count=")) void stream(Number(url.slice(14)), response, bare)
     else if (url.startsWith("/enveloped?count="))
       void stream(Number(url.slice(17)), response, enveloped)
@@ -24,15 +25,17 @@ export function httpFloor(): Server {
   })
 }
 
-function post(request: IncomingMessage, response: ServerResponse): void {
+type Wrap = (item: Quote) => unknown
+
+function post(request: IncomingMessage, response: ServerResponse, wrap: Wrap): void {
   const chunks: Buffer[] = []
   request.on("data", (chunk: Buffer) => chunks.push(chunk))
-  request.on("end", () => void answer(Buffer.concat(chunks).toString(), response))
+  request.on("end", () => void answer(Buffer.concat(chunks).toString(), response, wrap))
 }
 
-async function answer(text: string, response: ServerResponse): Promise<void> {
+async function answer(text: string, response: ServerResponse, wrap: Wrap): Promise<void> {
   try {
-    const body = JSON.stringify(await quoteByHand(JSON.parse(text) as QuoteInput))
+    const body = JSON.stringify(wrap(await quoteByHand(JSON.parse(text) as QuoteInput)))
     response.writeHead(200, {
       "content-type": "application/json",
       "content-length": Buffer.byteLength(body),
@@ -43,20 +46,16 @@ async function answer(text: string, response: ServerResponse): Promise<void> {
   }
 }
 
-const bare = (item: Quote): unknown => item
+const bare: Wrap = (item) => item
 
 /** What the gateway sends, written by hand. */
-const enveloped = (data: Quote): unknown => ({
+const enveloped: Wrap = (data) => ({
   data,
   meta: { source: "local", operationId: "shop.quotes", timestamp: Date.now() },
 })
 
 /** One write for each event; it waits where the connection says so. */
-async function stream(
-  count: number,
-  response: ServerResponse,
-  wrap: (item: Quote) => unknown,
-): Promise<void> {
+async function stream(count: number, response: ServerResponse, wrap: Wrap): Promise<void> {
   response.writeHead(200, SSE)
   let id = 0
   for await (const item of quotes(count)) {
