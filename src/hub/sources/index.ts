@@ -1,17 +1,17 @@
 import type { SourceKind } from "../../config/model.ts"
 import type { OpenSourceOf } from "../model.ts"
+import { openMCP } from "./mcp.ts"
+import { openOpenAPI } from "./openapi.ts"
+import { openRemote } from "./remote.ts"
+import { openScan } from "./scan.ts"
 
-/** Each kind is loaded when a source of it is opened: a command with one source starts quickly. */
-const OPENERS: Readonly<Record<SourceKind, () => Promise<OpenSourceOf>>> = {
-  scan: async () => (await import("./scan.ts")).openScan,
-  openapi: async () => (await import("./openapi.ts")).openOpenAPI,
-  mcp: async () => (await import("./mcp.ts")).openMCP,
-  remote: async () => (await import("./remote.ts")).openRemote,
+/** What each kind needs of the library it loads by its entry, when it is opened: others start without it. */
+const OPENERS: Readonly<Record<SourceKind, OpenSourceOf>> = {
+  scan: openScan,
+  openapi: openOpenAPI,
+  mcp: openMCP,
+  remote: openRemote,
 }
 
 /** Opens a source of any kind. */
-export const openSource: OpenSourceOf = async (source, context) => {
-  const open = await OPENERS[source.kind]()
-  context.signal.throwIfAborted()
-  return await open(source, context)
-}
+export const openSource: OpenSourceOf = (source, context) => OPENERS[source.kind](source, context)

@@ -2,7 +2,6 @@ import { resolve as resolvePath } from "node:path"
 import { splitCommandLine } from "../../config/command-line.ts"
 import type { MCPSource } from "../../config/model.ts"
 import { CallError } from "../../errors.ts"
-import { createMCPClient } from "../../from_mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper, MCPOperation } from "../../from_mcp.ts"
 import { setRef } from "../../internal/defer.ts"
 import { reasonOf } from "../../schema/describe.ts"
@@ -13,6 +12,7 @@ import { readMCPEntry } from "./mcp-entry.ts"
 
 /** The tools of a server. When it is lost it is connected again, without anybody having to call it. */
 export const openMCP: OpenSourceOf = async (source, context) => {
+  const { createMCPClient } = await import("../../from_mcp.ts")
   const given = source.config as MCPSource
   const config = await configOf(given, source.name, context)
   const { signal } = context

@@ -1,6 +1,5 @@
 import type { OpenAPISource } from "../../config/model.ts"
 import { nodeFS } from "../../node/fs.ts"
-import { FromOpenAPIFile, FromOpenAPIUrl } from "../../openapi-import.ts"
 import type { ImportedOperations, OpenAPIConfig } from "../../openapi-import.ts"
 import { fill } from "../fill.ts"
 import type { Resolve } from "../fill.ts"
@@ -9,6 +8,7 @@ import { pathOf } from "../origin.ts"
 
 /** The operations of a document, from a file or from the web. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
+  const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../from_openapi.ts")
   const given = source.config as OpenAPISource
   const { openapi, documentHeaders } = await fill(
     { openapi: given.openapi, documentHeaders: given.documentHeaders },

@@ -1,17 +1,17 @@
 import type { RemoteSource } from "../../config/model.ts"
 import type { AnyOperation } from "../../define.ts"
 import { CallError, isCallError } from "../../errors.ts"
-import { fromCall } from "../../from_call.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import { reasonOf } from "../../schema/describe.ts"
 import type { Transport } from "../../transport/types.ts"
-import { createWebSocketTransport } from "../../transport/websocket.ts"
 import { fill } from "../fill.ts"
 import type { OpenSourceOf } from "../model.ts"
 import { idOf } from "../shape.ts"
 
 /** The operations of another hub. Its connection comes back by itself, and then it is listed again. */
 export const openRemote: OpenSourceOf = async (source, context) => {
+  const { fromCall } = await import("../../index.ts")
+  const { createWebSocketTransport } = await import("../../websocket.ts")
   const given = source.config as RemoteSource
   const { remote, token, headers } = await fill(
     { remote: given.remote, token: given.token, headers: given.headers },
