@@ -6,7 +6,6 @@ import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { settlePath } from "../serve/http/options.ts"
 import { loadServerSDK } from "../serve/mcp/sdk.ts"
-import { toMCP } from "../serve/mcp/to-mcp.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../schema/describe.ts"
 import { loadWs } from "../transport/ws.ts"
@@ -61,7 +60,7 @@ async function makeServers(hub: Hub, config: ServeHubOptions): Promise<Servers> 
   const auth = await authOf(config, resolve)
   const rules = { allowedHosts, allowedOrigins }
   const mcp = (await hasMCP(config.mcp))
-    ? toMCP(hub.registry, {
+    ? (await import("../to_mcp.ts")).toMCP(hub.registry, {
         ...rules,
         title,
         drainMs,
