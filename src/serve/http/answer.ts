@@ -53,7 +53,11 @@ function merged(own: Headers, extra: Headers): Headers {
 
 /** The same answer, with something to do once its stream is over. */
 export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
-  const body = answer.body as HTTPStream
+  const body = answer.body as HTTPStream & Partial<Pick<Endable, "whenOver">>
+  if (body.whenOver !== undefined) {
+    body.whenOver(over)
+    return answer
+  }
   return {
     status: answer.status,
     headers: answer.headers,
@@ -67,6 +71,11 @@ export function whenStreamed(answer: HTTPAnswer, over: () => void): HTTPAnswer {
       },
     },
   }
+}
+
+/** A stream that tells of its end by itself. */
+export interface Endable {
+  whenOver(listener: () => void): void
 }
 
 export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {

@@ -47,6 +47,8 @@ export interface Guard {
   readonly charge: Charge | undefined
   /** Where requests may come from, pages of `cors` included. */
   readonly rules: UpgradeRules
+  /** Refuses what comes from where it may not; for what everybody may have, whoever they are. */
+  checkSource(incoming: HTTPIncoming): Refused | undefined
   /** In the same turn unless somebody has to be asked. Never throws or rejects. */
   admit(incoming: HTTPIncoming): Admission | Promise<Admission>
 }
@@ -103,13 +105,17 @@ class RequestGuard implements Guard {
     return this.#sources.rules
   }
 
-  admit(incoming: HTTPIncoming): Admission | Promise<Admission> {
-    const headers = this.#sources.headersFor(incoming)
+  checkSource(incoming: HTTPIncoming): Refused | undefined {
     const reason = this.#sources.check(incoming)
-    if (reason !== undefined) {
-      const error = refusal("ACCESS_DENIED", `Refused: ${reason}.`)
-      return this.#refuse(403, error, headers, reason)
-    }
+    if (reason === undefined) return undefined
+    const error = refusal("ACCESS_DENIED", `Refused: ${reason}.`)
+    return this.#refuse(403, error, this.#sources.headersFor(incoming), reason)
+  }
+
+  admit(incoming: HTTPIncoming): Admission | Promise<Admission> {
+    const refused = this.checkSource(incoming)
+    if (refused !== undefined) return refused
+    const headers = this.#sources.headersFor(incoming)
     const preflight = this.#sources.preflight(incoming)
     if (preflight !== undefined) return { kind: "answered", answer: preflight }
     const fault = checkMedia(incoming)

@@ -4,7 +4,7 @@ import type { NodeRequestLike } from "../mcp/node.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { decodeBody } from "./fetch.ts"
 import { Leaving } from "./leaving.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPStream } from "./model.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "./model.ts"
 import { requestIdFor } from "./terms.ts"
 import { byteLength } from "./text-size.ts"
 
@@ -204,15 +204,34 @@ let lastLines: readonly string[] = []
 
 function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike): void {
   response.flushHeaders()
-  const running = body.run({
-    get isGone() {
-      return leaving.isGone
-    },
-    write: (text) => leaving.isGone || response.write(text),
-    drained: () => drained(leaving, response),
-    onGone: (listener) => leaving.listen(listener),
-  })
-  void running.then(() => response.end())
+  void body.run(new NodeSink(leaving, response)).then(() => response.end())
+}
+
+/** Where a stream goes. A class: of streams that say nothing there are many, and what they hold adds up. */
+class NodeSink implements HTTPSink {
+  readonly #leaving: Leaving
+  readonly #response: HTTPResponseLike
+
+  constructor(leaving: Leaving, response: HTTPResponseLike) {
+    this.#leaving = leaving
+    this.#response = response
+  }
+
+  get isGone(): boolean {
+    return this.#leaving.isGone
+  }
+
+  write(text: string): boolean {
+    return this.#leaving.isGone || this.#response.write(text)
+  }
+
+  drained(): Promise<void> {
+    return drained(this.#leaving, this.#response)
+  }
+
+  onGone(listener: () => void): () => void {
+    return this.#leaving.listen(listener)
+  }
 }
 
 function drained(leaving: Leaving, response: HTTPResponseLike): Promise<void> {

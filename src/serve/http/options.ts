@@ -6,6 +6,7 @@ import type { ExposeOptions } from "../mcp/options.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { CorsOptions } from "./cors.ts"
 import type { RateLimitOptions } from "./limits.ts"
+import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
 import type { HTTPMount } from "./mounts.ts"
 import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./spine.ts"
 
@@ -53,8 +54,18 @@ export interface HTTPServerOptions {
   readonly mounts?: Readonly<Record<string, HTTPMount>> | undefined
   /** @internal Further paths of the API itself: whoever calls them went through the same guard. */
   readonly routes?: ((context: HTTPContext) => Routes) | undefined
+  /** @internal Files for everybody: nobody is asked who they are, only where they come from. */
+  readonly files?: PublicFiles | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
+}
+
+/** Files that hold nothing of anybody's. */
+export interface PublicFiles {
+  /** Whether a path, base path included, is one of theirs. */
+  has(path: string): boolean
+  /** Never throws or rejects. */
+  answer(incoming: HTTPIncoming): HTTPAnswer | Promise<HTTPAnswer>
 }
 
 /** Streams of server-sent events. */

@@ -2,6 +2,7 @@ import type { CallError } from "../../errors.ts"
 import type { EnvelopeStream } from "../../infer.ts"
 import { defer } from "../../internal/defer.ts"
 import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { Endable } from "./answer.ts"
 import type { Beating, Heartbeats } from "./heartbeats.ts"
 import type { HTTPSink, HTTPStream } from "./model.ts"
 
@@ -31,7 +32,7 @@ const MOST_JOINED = 16 * 1024
  * Events of one turn are one write. An item is asked for when the connection has room; whoever
  * reads slowly slows the handler down.
  */
-export class EventStream implements HTTPStream, Beating {
+export class EventStream implements HTTPStream, Beating, Endable {
   readonly #parts: EventStreamParts
   readonly #limit: number
   #sink: HTTPSink | undefined
@@ -43,6 +44,7 @@ export class EventStream implements HTTPStream, Beating {
   /** Whether anything was written since the last beat. */
   #isBusy = true
   #ending: CallError | undefined
+  #over: (() => void) | undefined
 
   constructor(parts: EventStreamParts) {
     this.#parts = parts
@@ -69,7 +71,12 @@ export class EventStream implements HTTPStream, Beating {
       // For items that could not be rendered: the handler is still waiting then.
       items.return?.().catch(() => undefined)
       over()
+      this.#over?.()
     }
+  }
+
+  whenOver(listener: () => void): void {
+    this.#over = listener
   }
 
   /** Ends it from this side, and says why. */

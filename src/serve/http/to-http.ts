@@ -117,13 +117,17 @@ class Server implements HTTPServer {
     const mount = this.#mounts.find(path)
     if (typeof mount === "function") return mount(incoming)
     const { isDraining } = this.#serving
-    const { basePath } = this.inner
+    const { basePath, options } = this.inner
     if (path.startsWith(basePath)) {
       const health = answerHealth(incoming.method, path.slice(basePath.length), !isDraining)
       if (health !== undefined) return health
     }
     if (isDraining)
       return withHeaders(this.#serving.problem(closing(), incoming), { connection: "close" })
+    if (options.files?.has(path) === true) {
+      const refused = this.#guard.checkSource(incoming)
+      return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
+    }
     const admission = this.#guard.admit(incoming)
     return admission instanceof Promise
       ? admission.then((settled) => this.#enter(incoming, settled))
