@@ -62,6 +62,7 @@ export class SourceRunner {
   #live: Live | undefined
   #opening: AbortController | undefined
   #watching: Watching | undefined
+  #watched: readonly string[] = []
   /** When it was last begun to be read; what is written later has not been seen. */
   #openedAt = 0
   /** Why what is open went away. */
@@ -261,10 +262,13 @@ export class SourceRunner {
   /** Also of a source that failed: what it needs may be written any moment. */
   #watch(): void {
     const { watch, baseDir } = this.#host
+    const paths = this.#live?.source.files ?? filesOf(this.#settled, baseDir)
+    // One that goes on knows what there was: a new one would not miss a file that is gone already.
+    if (this.#watching !== undefined && sameData(paths, this.#watched)) return
     this.#watching?.close()
     this.#watching = undefined
-    const paths = this.#live?.source.files ?? filesOf(this.#settled, baseDir)
     if (watch === undefined || paths.length === 0) return
+    this.#watched = paths
     this.#watching = watch(paths, this.#openedAt, () => void this.#attempt().catch(() => {}))
   }
 
