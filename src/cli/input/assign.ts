@@ -16,8 +16,8 @@ export interface Place {
 /**
  * Finds the place of a key in a schema.
  *
- * A name that only the body of a request has goes there: `title=…` is `body.title=…`. A name with dots in it
- * that is declared so needs no quotes.
+ * A name that only the body of a request has goes there: `title=…` is `body.title=…`. So does one
+ * that nobody declares, where the body takes any. A name with dots in it that is declared so needs no quotes.
  */
 export function placeOf(key: string, steps: readonly Step[], root: SchemaView): Place {
   const whole = root.declared(key)
@@ -26,9 +26,16 @@ export function placeOf(key: string, steps: readonly Step[], root: SchemaView): 
   const body = root.declared("body")
   if (typeof first === "string" && root.declared(first) === undefined && body !== undefined) {
     if (body.declared(key) !== undefined) return { steps: ["body", key], view: body.property(key) }
-    if (body.declared(first) !== undefined) return walk(["body", ...steps], root)
+    const isThere = body.declared(first) !== undefined || (root.rest === undefined && isOpen(body))
+    if (isThere) return walk(["body", ...steps], root)
   }
   return walk(steps, root)
+}
+
+/** Whether an object with names that nobody has declared may do. */
+function isOpen(view: SchemaView): boolean {
+  const takesObject = view.types.size === 0 || view.types.has("object")
+  return takesObject && (view.names.length === 0 || view.rest !== undefined)
 }
 
 function walk(steps: readonly Step[], root: SchemaView): Place {

@@ -191,6 +191,21 @@ describe("readInput", () => {
     expect(await value([], { schema: { type: "number" }, inputs: ["-1.5"] })).toBe(-1.5)
   })
 
+  test.each([
+    ["a body that says nothing", {}],
+    ["a body of any names", { type: "object", properties: { a: {} }, additionalProperties: true }],
+  ])("a name that nobody declares goes into %s", async (_, body) => {
+    const schema = {
+      type: "object",
+      properties: { owner: { type: "string" }, body },
+      additionalProperties: false,
+    }
+    expect(await read(["owner=ada", "x.y=1"], { schema })).toMatchObject({
+      value: { owner: "ada", body: { x: { y: 1 } } },
+      notes: [],
+    })
+  })
+
   test("nobody's prototype is changed", async () => {
     const made = await value(
       ["__proto__.polluted=1", "constructor.prototype.polluted=1", "nested.__proto__=2"],
