@@ -1,0 +1,145 @@
+import { memo } from "react"
+import type { ReactNode } from "react"
+import { Badge, Icon, cx, formatDuration } from "../ui/index.ts"
+import type { Tone } from "../ui/index.ts"
+import { clockText } from "../watch/time.ts"
+import { durationAt } from "./call-log.ts"
+import type { CallLog, CallState, LoggedCall } from "./call-log.ts"
+import { spanWithin } from "./call-rows.ts"
+import type { CallRow } from "./call-rows.ts"
+
+/** Deeper calls are not moved further to the right: there would be no room for their names. */
+const MAX_INDENT = 12
+
+const TONES: Readonly<Record<CallState, Tone>> = {
+  running: "info",
+  ok: "good",
+  error: "bad",
+  aborted: "warn",
+  unknown: "neutral",
+}
+
+/** One call. */
+export const CallLine = memo(function CallLine({
+  row,
+  index,
+  top,
+  log,
+  now,
+  isActive,
+  link,
+  onOpen,
+  onActive,
+}: {
+  readonly row: CallRow
+  readonly index: number
+  readonly top: number
+  readonly log: CallLog
+  readonly now: number
+  readonly isActive: boolean
+  readonly link: string
+  readonly onOpen: (key: string, isOpen: boolean) => void
+  readonly onActive: (key: string) => void
+}): ReactNode {
+  const { call, root, depth, isParent, isOpen, isMatch, position, siblings } = row
+  const duration = durationAt(call, now, log)
+  return (
+    <div
+      role="row"
+      aria-level={depth + 1}
+      aria-posinset={position}
+      aria-setsize={siblings}
+      aria-expanded={isParent ? isOpen : undefined}
+      aria-rowindex={index + 2}
+      tabIndex={isActive ? 0 : -1}
+      className={cx("call-line", "live-row", !isMatch && "call-context")}
+      style={{ transform: `translateY(${top}px)` }}
+      onFocus={() => onActive(call.key)}
+    >
+      <span role="gridcell" className="call-operation">
+        <span
+          className="call-indent"
+          style={{ width: `${Math.min(depth, MAX_INDENT) * 1.1}rem` }}
+        />
+        {isParent ? (
+          <button
+            type="button"
+            tabIndex={-1}
+            className="call-toggle"
+            aria-label={isOpen ? "Close nested calls" : "Open nested calls"}
+            onClick={() => onOpen(call.key, !isOpen)}
+          >
+            <Icon name={isOpen ? "down" : "next"} />
+          </button>
+        ) : (
+          <span className="call-toggle" />
+        )}
+        <a href={link} tabIndex={-1} title={`Request ${call.requestId}`}>
+          {call.operationId}
+        </a>
+      </span>
+      <span role="gridcell">
+        <Outcome call={call} />
+      </span>
+      <span role="gridcell" className="call-duration">
+        <span>{duration === undefined ? "–" : formatDuration(duration)}</span>
+        {(isParent || depth > 0) && (
+          <Span
+            call={call}
+            duration={duration}
+            root={{ at: root.at, durationMs: durationAt(root, now, log) }}
+          />
+        )}
+      </span>
+      <span role="gridcell">{call.source ?? "–"}</span>
+      <span role="gridcell" className="call-identity" title={call.identity}>
+        {call.identity ?? "–"}
+      </span>
+      <span role="gridcell">
+        <time dateTime={new Date(call.at).toISOString()}>{clockText(call.at)}</time>
+      </span>
+    </div>
+  )
+})
+
+function Outcome({ call }: { readonly call: LoggedCall }): ReactNode {
+  const { state, code, items, type } = call
+  return (
+    <>
+      <Badge
+        tone={TONES[state]}
+        title={state === "unknown" ? "Its end may have been missed." : code}
+        className={state === "running" ? "call-running" : undefined}
+      >
+        {code ?? state}
+      </Badge>
+      {type === "subscription" && state !== "running" && state !== "unknown" && (
+        <span className="call-items">
+          {items.toLocaleString("en")} {items === 1 ? "item" : "items"}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** Where in its tree's time a call lies; the numbers beside it say how long it took. */
+function Span({
+  call,
+  duration,
+  root,
+}: {
+  readonly call: LoggedCall
+  readonly duration: number | undefined
+  readonly root: { readonly at: number; readonly durationMs: number | undefined }
+}): ReactNode {
+  if (duration === undefined) return null
+  const { start, width } = spanWithin(call, duration, root)
+  return (
+    <span className="call-span" aria-hidden="true">
+      <span
+        className={cx("call-span-bar", `call-span-${call.state}`)}
+        style={{ marginInlineStart: `${start * 100}%`, width: `${width * 100}%` }}
+      />
+    </span>
+  )
+}

@@ -1,0 +1,123 @@
+import { useCallback, useLayoutEffect, useRef, useState } from "react"
+import type { KeyboardEvent, ReactNode } from "react"
+import { linkTo, navigate } from "../app/context.tsx"
+import { CallLine } from "./CallLine.tsx"
+import { moveOf } from "./call-keys.ts"
+import type { CallLog } from "./call-log.ts"
+import type { CallRow } from "./call-rows.ts"
+import { useNow } from "./use-now.ts"
+import { useRows } from "./use-rows.ts"
+
+/** The height of a row, as the style sheet has it. */
+const ROW_HEIGHT = 34
+
+const COLUMNS = ["Operation", "Outcome", "Duration", "Source", "Caller", "Began"] as const
+
+/** Calls as a tree with columns; arrows move, left and right close and open, Enter leads there. */
+export function CallTable({
+  rows,
+  log,
+  isFrozen,
+  onOpen,
+}: {
+  readonly rows: readonly CallRow[]
+  readonly log: CallLog
+  readonly isFrozen: boolean
+  readonly onOpen: (key: string, isOpen: boolean) => void
+}): ReactNode {
+  const [active, setActive] = useState<string>()
+  const found = rows.findIndex(({ call }) => call.key === active)
+  const keyOf = useCallback((index: number) => rows[index]?.call.key ?? index, [rows])
+  const list = useRows({ count: rows.length, keyOf, height: ROW_HEIGHT, pinned: found })
+  const now = useNow(!isFrozen && rows.some(({ call }) => call.state === "running"))
+  useSteadyRows(list.scroller, rows)
+  useFocusOn(list.scroller, active)
+  const press = (event: KeyboardEvent): void => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return
+    // A link inside of a row has its own Enter.
+    if (event.key === "Enter" && event.target instanceof HTMLAnchorElement) return
+    const move = moveOf(rows, found, event.key)
+    if (move === undefined) return
+    event.preventDefault()
+    if (move.do === "open") onOpen(move.key, move.isOpen)
+    else if (move.do === "visit") navigate({ view: "operation", id: move.id })
+    else {
+      setActive(rows[move.to]?.call.key)
+      list.show(move.to)
+    }
+  }
+  return (
+    <div
+      role="treegrid"
+      aria-label="Calls"
+      aria-rowcount={rows.length + 1}
+      className="call-grid"
+      onKeyDown={press}
+    >
+      <div role="row" aria-rowindex={1} className="call-line call-columns">
+        {COLUMNS.map((name) => (
+          <span key={name} role="columnheader">
+            {name}
+          </span>
+        ))}
+      </div>
+      <div ref={list.scroller} role="rowgroup" className="live-scroller call-scroller">
+        <div role="presentation" className="live-rows" style={{ height: list.totalHeight }}>
+          {list.visible.map(({ index, start }) => {
+            const row = rows[index]
+            if (row === undefined) return null
+            return (
+              <CallLine
+                key={row.call.key}
+                row={row}
+                index={index}
+                top={start}
+                log={log}
+                now={now}
+                isActive={found === -1 ? index === 0 : index === found}
+                link={linkTo({ view: "operation", id: row.call.operationId })}
+                onOpen={onOpen}
+                onActive={setActive}
+              />
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+/** Keeps the row at the top of what is seen there while others come in above it. */
+function useSteadyRows(
+  scroller: { readonly current: HTMLElement | null },
+  rows: readonly CallRow[],
+): void {
+  const last = useRef(rows)
+  useLayoutEffect(() => {
+    const before = last.current
+    last.current = rows
+    const element = scroller.current
+    if (element === null || element.scrollTop < ROW_HEIGHT) return
+    const index = Math.floor(element.scrollTop / ROW_HEIGHT)
+    const key = before[index]?.call.key
+    const now = rows.findIndex(({ call }) => call.key === key)
+    if (now !== -1 && now !== index) element.scrollTop += (now - index) * ROW_HEIGHT
+  }, [scroller, rows])
+}
+
+/** Moves the focus to the active row, when it was within the table. */
+function useFocusOn(
+  scroller: { readonly current: HTMLElement | null },
+  active: string | undefined,
+): void {
+  const last = useRef(active)
+  // Before the list scrolls: then the row that has the focus may be gone, and the focus with it.
+  useLayoutEffect(() => {
+    if (last.current === active) return
+    last.current = active
+    const element = scroller.current
+    if (element === null || !element.contains(document.activeElement)) return
+    const row = element.querySelector<HTMLElement>('[role="row"][tabindex="0"]')
+    if (row !== null && !row.contains(document.activeElement)) row.focus({ preventScroll: true })
+  }, [scroller, active])
+}

@@ -1,0 +1,89 @@
+import { useCallback, useDeferredValue, useMemo, useState } from "react"
+import type { ReactNode } from "react"
+import { Button, Empty, ErrorBox, Icon, formatCount } from "../ui/index.ts"
+import { CallTable } from "./CallTable.tsx"
+import { ConnectionNote } from "./ConnectionNote.tsx"
+import { Counters } from "./Counters.tsx"
+import { toForest } from "./call-forest.ts"
+import { NO_FILTER, toRows } from "./call-rows.ts"
+import type { CallFilter } from "./call-rows.ts"
+import { CallFilters } from "./CallFilters.tsx"
+import { shownLog, waitingCount } from "./calls-state.ts"
+import { useCalls } from "./use-calls.ts"
+import "../watch/watch.css"
+import "./activity.css"
+
+/** What the hub is doing: its calls as they happen, and its counters. */
+export function CallsView(): ReactNode {
+  const { state, dispatch, connection } = useCalls()
+  const [filter, setFilter] = useState<CallFilter>(NO_FILTER)
+  const isPaused = state.frozen !== undefined
+  const showCode = useCallback((text: string) => setFilter({ text, state: "any" }), [])
+  return (
+    <div className="activity page">
+      <header className="page-head">
+        <h1 tabIndex={-1}>Calls</h1>
+        <ConnectionNote connection={connection} />
+      </header>
+      {connection.phase === "refused" ? (
+        <ErrorBox error={connection.error} onRetry={connection.retry} />
+      ) : (
+        <>
+          <Counters onCode={showCode} />
+          <div className="row">
+            <CallFilters filter={filter} onChange={setFilter} />
+            <Button
+              aria-pressed={isPaused}
+              onClick={() => dispatch({ type: isPaused ? "resume" : "pause" })}
+            >
+              <Icon name={isPaused ? "play" : "pause"} />
+              {isPaused ? `Resume (${waitingCount(state).toLocaleString("en")} waiting)` : "Pause"}
+            </Button>
+            <Button onClick={() => dispatch({ type: "clear" })}>
+              <Icon name="trash" /> Clear
+            </Button>
+          </div>
+          <CallTree state={state} filter={filter} />
+        </>
+      )}
+    </div>
+  )
+}
+
+function CallTree({
+  state,
+  filter,
+}: {
+  readonly state: ReturnType<typeof useCalls>["state"]
+  readonly filter: CallFilter
+}): ReactNode {
+  // Thousands of calls a second must not keep anybody from typing.
+  const log = useDeferredValue(shownLog(state))
+  const [closed, setClosed] = useState<ReadonlySet<string>>(new Set())
+  const forest = useMemo(() => toForest(log.calls.values()), [log])
+  const rows = useMemo(() => toRows(forest, filter, closed), [forest, filter, closed])
+  const setOpen = useCallback((key: string, isOpen: boolean) => {
+    setClosed((before) => {
+      const after = new Set(before)
+      if (isOpen) after.delete(key)
+      else after.add(key)
+      return after
+    })
+  }, [])
+  if (rows.length === 0) {
+    return log.calls.size === 0 ? (
+      <Empty title="No calls yet">They appear here as they happen.</Empty>
+    ) : (
+      <Empty title="No call matches the filter." />
+    )
+  }
+  return (
+    <>
+      <CallTable rows={rows} log={log} isFrozen={state.frozen !== undefined} onOpen={setOpen} />
+      <p className="muted">
+        {formatCount(log.calls.size, "call")}
+        {log.dropped > 0 && `, ${log.dropped.toLocaleString("en")} older ones not kept`}
+      </p>
+    </>
+  )
+}

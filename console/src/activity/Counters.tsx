@@ -1,0 +1,100 @@
+import { useCallback } from "react"
+import type { ReactNode } from "react"
+import type { HubStats } from "../api/model.ts"
+import { useHub, useOperations } from "../app/context.tsx"
+import { ErrorBox, Spinner, formatDuration } from "../ui/index.ts"
+import { Sparkline } from "./Sparkline.tsx"
+import { describeHistory, errorCounts, formatRate } from "./counters.ts"
+import { useAsked } from "./use-asked.ts"
+
+/** How often the counters are asked for. */
+const EVERY_MS = 2000
+
+/** How much the hub has to do; a code that is pressed shows the calls it ended. */
+export function Counters({ onCode }: { readonly onCode: (code: string) => void }): ReactNode {
+  const hub = useHub()
+  const { operations } = useOperations()
+  const ask = useCallback((signal: AbortSignal) => hub.stats(signal), [hub])
+  // Another list may be that of somebody else, who may see more.
+  const { value: stats, error, again } = useAsked(ask, { everyMs: EVERY_MS, version: operations })
+  if (stats === undefined) {
+    return error === undefined ? (
+      <Spinner label="Asking for the counters" />
+    ) : (
+      <ErrorBox error={error} onRetry={again} />
+    )
+  }
+  return (
+    <section className="counters" aria-label="Counters">
+      <Rate stats={stats} />
+      <dl className="counter-list">
+        <Figure name="Calls" value={stats.calls.toLocaleString("en")} />
+        <Figure name="Running" value={stats.running.toLocaleString("en")} />
+        <Figure name="p50" value={latencyText(stats, "p50")} title="Half took no longer." />
+        <Figure name="p90" value={latencyText(stats, "p90")} title="Nine of ten took no longer." />
+        <Figure name="p99" value={latencyText(stats, "p99")} title="99 of 100 took no longer." />
+      </dl>
+      <Errors errors={stats.errors} onCode={onCode} />
+      {error !== undefined && (
+        <p className="counters-stale">These are not up to date: {error.message}</p>
+      )}
+    </section>
+  )
+}
+
+function Rate({ stats }: { readonly stats: HubStats }): ReactNode {
+  return (
+    <div className="counter-rate">
+      <p>
+        <strong>{formatRate(stats.callsPerSecond)}</strong> calls/s
+      </p>
+      <Sparkline values={stats.history} words={describeHistory(stats.history)} />
+    </div>
+  )
+}
+
+function Figure({
+  name,
+  value,
+  title,
+}: {
+  readonly name: string
+  readonly value: string
+  readonly title?: string
+}): ReactNode {
+  return (
+    <div className="counter" title={title}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  )
+}
+
+function Errors({
+  errors,
+  onCode,
+}: {
+  readonly errors: HubStats["errors"]
+  readonly onCode: (code: string) => void
+}): ReactNode {
+  const counts = errorCounts(errors)
+  if (counts.length === 0) return <p className="counter-errors-none">No errors</p>
+  return (
+    <ul className="counter-errors" aria-label="Errors by code">
+      {counts.map(({ code, count, part }) => (
+        <li key={code}>
+          <button type="button" title={`Show calls with ${code}`} onClick={() => onCode(code)}>
+            <span className="counter-bar" style={{ width: `${part * 100}%` }} aria-hidden="true" />
+            <code>{code}</code>
+            <span>{count.toLocaleString("en")}</span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Nothing was measured in the last minute when the longest took no time. */
+function latencyText({ latencyMs }: HubStats, part: keyof HubStats["latencyMs"]): string {
+  return latencyMs.p99 === 0 ? "–" : formatDuration(latencyMs[part])
+}

@@ -1,0 +1,154 @@
+import { useCallback, useId, useMemo, useState } from "react"
+import type { ReactNode } from "react"
+import type { SourceReport } from "../api/model.ts"
+import { linkTo, useHub } from "../app/context.tsx"
+import { Badge, ErrorBox, Spinner } from "../ui/index.ts"
+import { LongList } from "./LongList.tsx"
+import { filterReport } from "./source-list.ts"
+import type { ReportFilter, Tone } from "./source-list.ts"
+import { useAsked } from "./use-asked.ts"
+
+type ReportItem = SourceReport["items"][number]
+
+const TONES: Readonly<Record<ReportItem["status"], Tone>> = {
+  kept: "good",
+  widened: "warn",
+  skipped: "bad",
+}
+
+/** What each count of a report means. */
+const COUNTS = [
+  ["kept", "It is here as its source describes it."],
+  ["widened", "It works, and takes or gives more than its source says."],
+  ["skipped", "It is not here; its note says why."],
+  ["filtered", "It was left out by include or exclude in the configuration."],
+] as const
+
+/** What an import made of a source; asked for when it is opened, and when the source has changed. */
+export function ReportPanel({
+  name,
+  version,
+}: {
+  readonly name: string
+  /** Another one means that there may be another report. */
+  readonly version: string
+}): ReactNode {
+  const hub = useHub()
+  const ask = useCallback((signal: AbortSignal) => hub.report(name, signal), [hub, name])
+  const { value: report, error, again } = useAsked(ask, { version })
+  if (error !== undefined) return <ErrorBox error={error} onRetry={again} />
+  if (report === undefined) return <Spinner label="Asking for the report" />
+  return (
+    <div className="report">
+      <dl className="report-counts">
+        {COUNTS.map(([count, meaning]) => (
+          <div key={count} title={meaning}>
+            <dt>{count}</dt>
+            <dd>{report[count].toLocaleString("en")}</dd>
+          </div>
+        ))}
+      </dl>
+      {report.warnings.length > 0 && (
+        <ul className="report-warnings" aria-label="Warnings">
+          {report.warnings.map((warning, index) => (
+            <li key={index}>{warning}</li>
+          ))}
+        </ul>
+      )}
+      <Items name={name} report={report} />
+    </div>
+  )
+}
+
+function Items({
+  name,
+  report,
+}: {
+  readonly name: string
+  readonly report: SourceReport
+}): ReactNode {
+  const [filter, setFilter] = useState<ReportFilter>({ text: "", status: "any" })
+  const items = useMemo(() => filterReport(report, filter), [report, filter])
+  if (report.items.length === 0)
+    return <p className="muted">There are no notes: everything is as its source describes it.</p>
+  return (
+    <>
+      <ReportFilters filter={filter} onChange={setFilter} />
+      {items.length === 0 ? (
+        <p className="muted">Nothing matches the filter.</p>
+      ) : (
+        <LongList label={`Report of ${name}`} items={items} keyOf={keyOf} height={56}>
+          {(item) => <Item item={item} />}
+        </LongList>
+      )}
+    </>
+  )
+}
+
+function ReportFilters({
+  filter,
+  onChange,
+}: {
+  readonly filter: ReportFilter
+  readonly onChange: (filter: ReportFilter) => void
+}): ReactNode {
+  const text = useId()
+  const status = useId()
+  const statuses = ["any", "kept", "widened", "skipped"] as const
+  return (
+    <div className="row">
+      <label htmlFor={text} className="visually-hidden">
+        Filter the report
+      </label>
+      <input
+        id={text}
+        type="search"
+        className="input"
+        placeholder="Filter by name or note"
+        value={filter.text}
+        onChange={(event) => onChange({ ...filter, text: event.target.value })}
+      />
+      <label htmlFor={status} className="visually-hidden">
+        What became of it
+      </label>
+      <select
+        id={status}
+        className="input"
+        value={filter.status}
+        onChange={({ target }) =>
+          onChange({ ...filter, status: statuses.find((one) => one === target.value) ?? "any" })
+        }
+      >
+        {statuses.map((one) => (
+          <option key={one} value={one}>
+            {one === "any" ? "Everything" : one}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+function Item({ item }: { readonly item: ReportItem }): ReactNode {
+  const { id, origin, status, notes } = item
+  return (
+    <div className="report-item">
+      <p className="row">
+        <Badge tone={TONES[status]}>{status}</Badge>
+        {id !== undefined && <a href={linkTo({ view: "operation", id })}>{id}</a>}
+        <code className="muted">{origin}</code>
+      </p>
+      {notes.length > 0 && (
+        <ul>
+          {notes.map((note, index) => (
+            <li key={index}>{note}</li>
+          ))}
+        </ul>
+      )}
+    </div>
+  )
+}
+
+function keyOf({ id, origin }: ReportItem, index: number): string {
+  return `${index} ${id ?? origin}`
+}

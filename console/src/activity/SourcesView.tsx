@@ -1,0 +1,53 @@
+import { useMemo } from "react"
+import type { ReactNode } from "react"
+import { useOperations } from "../app/context.tsx"
+import { Button, Empty, ErrorBox, Icon, Spinner } from "../ui/index.ts"
+import { ConnectionNote } from "./ConnectionNote.tsx"
+import { SourceCard } from "./SourceCard.tsx"
+import { groupBy } from "./group-by.ts"
+import { describeSources } from "./source-list.ts"
+import { useLiveSources } from "./use-sources.ts"
+import "../watch/watch.css"
+import "./activity.css"
+
+/** Where the operations come from, and how that is doing. */
+export function SourcesView(): ReactNode {
+  const { sources, error, connection, again } = useLiveSources()
+  const { operations } = useOperations()
+  const bySource = useMemo(() => groupBy(operations, ({ source }) => source), [operations])
+  return (
+    <div className="activity page">
+      <header className="page-head">
+        <h1 tabIndex={-1}>Sources</h1>
+        <div className="row">
+          <ConnectionNote connection={connection} />
+          <Button onClick={again}>
+            <Icon name="refresh" /> Refresh
+          </Button>
+        </div>
+      </header>
+      {error !== undefined && <ErrorBox error={error} onRetry={again} />}
+      {sources === undefined ? (
+        error === undefined && <Spinner label="Asking for the sources" />
+      ) : (
+        <>
+          <p className="muted" role="status">
+            {describeSources(sources)}
+          </p>
+          {sources.length === 0 && (
+            <Empty title="No sources">
+              Add one to the configuration of the hub with <code>operations import</code>.
+            </Empty>
+          )}
+          <ul className="source-list">
+            {sources.map((status) => (
+              <li key={status.name}>
+                <SourceCard status={status} operations={bySource.get(status.name) ?? []} />
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,87 @@
+import type { LoggedCall } from "./call-log.ts"
+import { groupBy } from "./group-by.ts"
+
+/** Calls as trees: what called what. */
+export interface CallForest {
+  /** Those that no known call made, the newest first. */
+  readonly roots: readonly LoggedCall[]
+  /** What a call called, the oldest first. */
+  readonly childrenOf: (call: LoggedCall) => readonly LoggedCall[]
+  readonly parentOf: (call: LoggedCall) => LoggedCall | undefined
+  /** A call and everything below it. */
+  readonly within: (call: LoggedCall) => readonly LoggedCall[]
+}
+
+/**
+ * Puts calls below those that made them.
+ *
+ * Ids come from callers: a call may name itself or one below it. Such a circle is cut where it is
+ * first met, so that every call is in exactly one tree.
+ */
+export function toForest(given: Iterable<LoggedCall>): CallForest {
+  const calls = [...given]
+  const parents = parentsOf(calls)
+  cutCircles(calls, parents)
+  const children = groupBy(calls, ({ key }) => parents.get(key)?.key)
+  const roots = children.get(undefined) ?? []
+  // Reversed first: of those that began in the same millisecond, the last told is the newest.
+  const newestFirst = roots.toReversed().toSorted((a, b) => b.at - a.at)
+  for (const list of children.values()) list.sort((a, b) => a.at - b.at)
+  const childrenOf = (call: LoggedCall): readonly LoggedCall[] => children.get(call.key) ?? []
+  return {
+    roots: newestFirst,
+    childrenOf,
+    parentOf: (call) => parents.get(call.key),
+    within: (call) => allBelow(call, childrenOf),
+  }
+}
+
+function parentsOf(calls: readonly LoggedCall[]): Map<string, LoggedCall> {
+  const byRequest = groupBy(calls, ({ requestId }) => requestId)
+  const parents = new Map<string, LoggedCall>()
+  for (const call of calls) {
+    if (call.parentRequestId === undefined) continue
+    const parent = latestBefore(call, byRequest.get(call.parentRequestId) ?? [])
+    if (parent !== undefined) parents.set(call.key, parent)
+  }
+  return parents
+}
+
+/** Of several requests with one id, the last that began before the call. */
+function latestBefore(call: LoggedCall, candidates: readonly LoggedCall[]): LoggedCall | undefined {
+  let best: LoggedCall | undefined
+  for (const candidate of candidates) {
+    if (candidate.key === call.key || candidate.at > call.at) continue
+    if (best === undefined || candidate.at >= best.at) best = candidate
+  }
+  return best
+}
+
+function cutCircles(calls: readonly LoggedCall[], parents: Map<string, LoggedCall>): void {
+  const rooted = new Set<string>()
+  for (const call of calls) {
+    const way = new Set<string>()
+    let at: LoggedCall | undefined = call
+    while (at !== undefined && !rooted.has(at.key)) {
+      way.add(at.key)
+      const parent: LoggedCall | undefined = parents.get(at.key)
+      if (parent !== undefined && way.has(parent.key)) {
+        parents.delete(at.key)
+        break
+      }
+      at = parent
+    }
+    for (const key of way) rooted.add(key)
+  }
+}
+
+/** A loop, not a recursion: calls may be nested deeper than the stack is. */
+function allBelow(call: LoggedCall, childrenOf: CallForest["childrenOf"]): readonly LoggedCall[] {
+  const found = [call]
+  for (let index = 0; index < found.length; index++) {
+    const next = found[index]
+    if (next === undefined) break
+    for (const child of childrenOf(next)) found.push(child)
+  }
+  return found
+}

@@ -1,0 +1,50 @@
+import type { CallRow } from "./call-rows.ts"
+
+/** What a key does in the table of calls. */
+export type CallMove =
+  | { readonly do: "go"; readonly to: number }
+  | { readonly do: "open"; readonly key: string; readonly isOpen: boolean }
+  | { readonly do: "visit"; readonly id: string }
+
+const PAGE = 10
+
+/** What a key does at a row, or at the first one when none is active; nothing for other keys. */
+export function moveOf(rows: readonly CallRow[], at: number, key: string): CallMove | undefined {
+  const index = Math.max(0, at)
+  const row = rows[index]
+  if (row === undefined) return undefined
+  const go = (to: number): CallMove => ({
+    do: "go",
+    to: Math.min(rows.length - 1, Math.max(0, to)),
+  })
+  switch (key) {
+    case "ArrowDown":
+      return go(index + 1)
+    case "ArrowUp":
+      return go(index - 1)
+    case "PageDown":
+      return go(index + PAGE)
+    case "PageUp":
+      return go(index - PAGE)
+    case "Home":
+      return go(0)
+    case "End":
+      return go(rows.length - 1)
+    case "ArrowRight":
+      if (!row.isParent) return undefined
+      return row.isOpen ? go(index + 1) : { do: "open", key: row.call.key, isOpen: true }
+    case "ArrowLeft":
+      if (row.isOpen) return { do: "open", key: row.call.key, isOpen: false }
+      return row.depth === 0 ? undefined : go(parentOf(rows, index))
+    case "Enter":
+      return { do: "visit", id: row.call.operationId }
+    default:
+      return undefined
+  }
+}
+
+/** The nearest row above that is less deep. */
+function parentOf(rows: readonly CallRow[], index: number): number {
+  const depth = rows[index]?.depth ?? 0
+  return rows.findLastIndex((row, at) => at < index && row.depth < depth)
+}

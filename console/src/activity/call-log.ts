@@ -1,0 +1,158 @@
+// The calls that were told of, whatever order their beginnings and ends come in.
+
+import type { CallTrace, OperationType } from "../api/model.ts"
+import { toForest } from "./call-forest.ts"
+
+/** How many calls are kept. */
+export const MAX_CALLS = 2000
+
+/** How a call stands; `unknown`: its end may have been missed while nobody listened. */
+export type CallState = "running" | "ok" | "error" | "aborted" | "unknown"
+
+/** A call, as far as it is known. */
+export interface LoggedCall {
+  /** Names it among all calls: callers may use the id of a request again. */
+  readonly key: string
+  readonly requestId: string
+  readonly parentRequestId: string | undefined
+  readonly operationId: string
+  readonly type: OperationType
+  /** When it began, by the hub's clock. */
+  readonly at: number
+  readonly identity: string | undefined
+  readonly state: CallState
+  readonly durationMs: number | undefined
+  readonly code: string | undefined
+  readonly source: string | undefined
+  readonly items: number
+}
+
+export interface CallLog {
+  readonly calls: ReadonlyMap<string, LoggedCall>
+  /** How many beginnings and ends changed something here. */
+  readonly seen: number
+  /** How many calls are not kept any more. */
+  readonly dropped: number
+  /** How far this browser's clock is ahead of the hub's, in milliseconds. */
+  readonly skewMs: number
+}
+
+/** Nothing was told yet. */
+export const EMPTY_LOG: CallLog = { calls: new Map(), seen: 0, dropped: 0, skewMs: 0 }
+
+/** Traces, and when they came; those of the past say nothing about the clocks. */
+export interface ToldTraces {
+  readonly traces: readonly CallTrace[]
+  readonly receivedAt?: number | undefined
+}
+
+/** Takes what was told; what is known already changes nothing. */
+export function addTraces(log: CallLog, told: ToldTraces, limit = MAX_CALLS): CallLog {
+  const calls = new Map(log.calls)
+  let seen = 0
+  for (const trace of told.traces) {
+    const key = keyOf(trace)
+    const known = calls.get(key)
+    const next = withTrace(key, known, trace)
+    if (next === known) continue
+    calls.set(key, next)
+    seen++
+  }
+  const skewMs = skewOf(told, log.skewMs)
+  if (seen === 0) return skewMs === log.skewMs ? log : { ...log, skewMs }
+  const dropped = log.dropped + trim(calls, limit)
+  return { calls, seen: log.seen + seen, dropped, skewMs }
+}
+
+/** Nobody listened for a while: whatever ran may be over. */
+export function loseTrack(log: CallLog): CallLog {
+  const calls = new Map(log.calls)
+  for (const [key, call] of calls) {
+    if (call.state === "running") calls.set(key, { ...call, state: "unknown" })
+  }
+  return { ...log, calls }
+}
+
+/** Forgets what is over. */
+export function clearEnded(log: CallLog): CallLog {
+  const running = [...log.calls].filter(([, { state }]) => state === "running")
+  return { ...log, calls: new Map(running), dropped: 0 }
+}
+
+/** How long a call took, or has been running at a time of this browser's clock. */
+export function durationAt(
+  call: LoggedCall,
+  now: number,
+  { skewMs }: Pick<CallLog, "skewMs">,
+): number | undefined {
+  if (call.durationMs !== undefined) return call.durationMs
+  return call.state === "running" ? Math.max(0, now - skewMs - call.at) : undefined
+}
+
+/** The end of a call tells when it began too: both give the same key. */
+function keyOf({ requestId, operationId, at }: CallTrace): string {
+  // The length keeps ids apart that have spaces in them.
+  return `${at} ${requestId.length} ${requestId} ${operationId}`
+}
+
+function withTrace(key: string, known: LoggedCall | undefined, trace: CallTrace): LoggedCall {
+  if (trace.phase === "start") {
+    // A beginning that comes after its end, or twice, is nothing new.
+    if (known !== undefined && known.state !== "unknown") return known
+    return { ...beginningOf(key, trace), state: "running" }
+  }
+  if (known?.durationMs !== undefined) return known
+  const { outcome, durationMs, code, source, items } = trace
+  return { ...beginningOf(key, trace), state: outcome, durationMs, code, source, items }
+}
+
+function beginningOf(key: string, trace: CallTrace): Omit<LoggedCall, "state"> {
+  return {
+    key,
+    requestId: trace.requestId,
+    parentRequestId: trace.parentRequestId,
+    operationId: trace.operationId,
+    type: trace.type,
+    at: trace.at,
+    identity: trace.identity,
+    durationMs: undefined,
+    code: undefined,
+    source: undefined,
+    items: 0,
+  }
+}
+
+/**
+ * How far the clocks are apart, as far as these traces tell.
+ *
+ * An end is told as it happens. A beginning may be told much later, to one who has just come: all it
+ * says is that it was not in the future.
+ */
+function skewOf({ traces, receivedAt }: ToldTraces, before: number): number {
+  if (receivedAt === undefined) return before
+  const ends = traces.flatMap((trace) =>
+    trace.phase === "end" ? [trace.at + trace.durationMs] : [],
+  )
+  const skew =
+    ends.length === 0 ? before : receivedAt - ends.reduce((last, at) => Math.max(last, at))
+  return traces.reduce((least, { at }) => Math.min(least, receivedAt - at), skew)
+}
+
+/** Drops the oldest calls: whole trees that are over first, so that none loses its root. */
+function trim(calls: Map<string, LoggedCall>, limit: number): number {
+  const before = calls.size
+  if (before <= limit) return 0
+  const { roots, within } = toForest(calls.values())
+  // The newest root comes first.
+  for (const root of roots.toReversed()) {
+    if (calls.size <= limit) break
+    const tree = within(root)
+    if (tree.some(({ state }) => state === "running")) continue
+    for (const { key } of tree) calls.delete(key)
+  }
+  for (const key of calls.keys()) {
+    if (calls.size <= limit) break
+    calls.delete(key)
+  }
+  return before - calls.size
+}

@@ -1,0 +1,54 @@
+import type { CallTrace } from "../api/model.ts"
+import { EMPTY_LOG, addTraces, clearEnded, loseTrack } from "./call-log.ts"
+import type { CallLog } from "./call-log.ts"
+
+/** The calls, and those that are shown while the view stands still. */
+export interface CallsState {
+  readonly log: CallLog
+  /** As it was when the pause began. */
+  readonly frozen: CallLog | undefined
+}
+
+export type CallsAction =
+  | { readonly type: "told"; readonly traces: readonly CallTrace[]; readonly receivedAt: number }
+  /** What the hub remembers, the newest first. */
+  | { readonly type: "remembered"; readonly traces: readonly CallTrace[] }
+  | { readonly type: "disconnected" }
+  | { readonly type: "pause" }
+  | { readonly type: "resume" }
+  | { readonly type: "clear" }
+
+/** Nothing was told yet. */
+export const NO_CALLS: CallsState = { log: EMPTY_LOG, frozen: undefined }
+
+/** What becomes of the calls. */
+export function reduceCalls(state: CallsState, action: CallsAction): CallsState {
+  switch (action.type) {
+    case "told":
+      return withLog(state, addTraces(state.log, action))
+    case "remembered":
+      return withLog(state, addTraces(state.log, { traces: action.traces.toReversed() }))
+    case "disconnected":
+      return withLog(state, loseTrack(state.log))
+    case "pause":
+      return { ...state, frozen: state.frozen ?? state.log }
+    case "resume":
+      return { ...state, frozen: undefined }
+    case "clear":
+      return { log: clearEnded(state.log), frozen: state.frozen && clearEnded(state.frozen) }
+  }
+}
+
+/** The calls to show. */
+export function shownLog({ log, frozen }: CallsState): CallLog {
+  return frozen ?? log
+}
+
+/** How many beginnings and ends came during a pause. */
+export function waitingCount({ log, frozen }: CallsState): number {
+  return frozen === undefined ? 0 : log.seen - frozen.seen
+}
+
+function withLog(state: CallsState, log: CallLog): CallsState {
+  return log === state.log ? state : { ...state, log }
+}

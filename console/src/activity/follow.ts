@@ -1,0 +1,75 @@
+import { asError } from "../app/as-error.ts"
+
+/** How a connection that is opened again and again is doing. */
+export type FollowState =
+  | { readonly phase: "live" }
+  | { readonly phase: "waiting"; readonly error: Error | undefined; readonly retryAt: number }
+  /** Trying again would not help: whoever asks may not. */
+  | { readonly phase: "refused"; readonly error: Error }
+
+export interface FollowOptions {
+  /** Opens it; settles when it is over. `onActive` is to be called when something came. */
+  readonly open: (onActive: () => void) => Promise<void>
+  readonly onState: (state: FollowState) => void
+  /** Whether an error will stay. */
+  readonly isFinal: (error: unknown) => boolean
+  readonly now: () => number
+  /** Settles after some milliseconds, or when the signal aborts. */
+  readonly wait: (ms: number, signal: AbortSignal) => Promise<void>
+  readonly signal: AbortSignal
+}
+
+const FIRST_WAIT_MS = 1000
+const LONGEST_WAIT_MS = 30_000
+
+/** A connection that lasted so long was a good one, even when nothing came. */
+const GOOD_MS = 10_000
+
+/** Keeps a connection open until the signal aborts, with longer and longer waits while it fails. */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { onState, isFinal, now, wait, signal } = options
+  let failures = 0
+  while (!signal.aborted) {
+    const openedAt = now()
+    onState({ phase: "live" })
+    const { wasActive, error } = await openOnce(options)
+    if (signal.aborted) return
+    if (error !== undefined && isFinal(error)) {
+      onState({ phase: "refused", error })
+      return
+    }
+    if (wasActive || now() - openedAt >= GOOD_MS) failures = 0
+    const delay = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** failures)
+    failures++
+    onState({ phase: "waiting", error, retryAt: now() + delay })
+    await wait(delay, signal)
+  }
+}
+
+/** Settles after some milliseconds, or when the signal aborts; leaves no timer. */
+export async function waitFor(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return
+  await new Promise<void>((resolve) => {
+    const finish = (): void => {
+      clearTimeout(timer)
+      signal.removeEventListener("abort", finish)
+      resolve()
+    }
+    const timer = setTimeout(finish, ms)
+    signal.addEventListener("abort", finish)
+  })
+}
+
+async function openOnce({
+  open,
+}: FollowOptions): Promise<{ readonly wasActive: boolean; readonly error: Error | undefined }> {
+  let wasActive = false
+  try {
+    await open(() => {
+      wasActive = true
+    })
+    return { wasActive, error: undefined }
+  } catch (thrown) {
+    return { wasActive, error: asError(thrown) }
+  }
+}

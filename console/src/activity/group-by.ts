@@ -1,0 +1,14 @@
+/** Values by what they have in common, in the order they come; `Map.groupBy` is not everywhere. */
+export function groupBy<TValue, TKey>(
+  values: Iterable<TValue>,
+  keyOf: (value: TValue) => TKey,
+): Map<TKey, TValue[]> {
+  const groups = new Map<TKey, TValue[]>()
+  for (const value of values) {
+    const key = keyOf(value)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [value])
+    else group.push(value)
+  }
+  return groups
+}

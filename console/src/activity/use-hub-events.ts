@@ -1,0 +1,88 @@
+import { useEffect, useRef, useState } from "react"
+import type { HubEvent } from "../api/model.ts"
+import { useHub, useHubState, useOperations } from "../app/context.tsx"
+import { follow, waitFor } from "./follow.ts"
+import type { FollowState } from "./follow.ts"
+import { createGatherer } from "./gather.ts"
+import { isRefusal } from "./refusal.ts"
+
+/** What a view does with the events of a hub; the same object from one drawing to the next. */
+export interface EventHandlers {
+  /** A connection is being opened, for the first time or again. */
+  onOpen(signal: AbortSignal): void
+  onEvents(events: readonly HubEvent[]): void
+  /** Nothing is heard any more, until it is opened again. */
+  onLost(): void
+}
+
+const GATHER_MS = 150
+
+/** The events of the hub for as long as the view is there; a lost connection is opened again. */
+export function useHubEvents(
+  handlers: EventHandlers,
+): FollowState & { readonly retry: () => void } {
+  const hub = useHub()
+  const { operations } = useOperations()
+  const [state, setState] = useState<FollowState>({ phase: "live" })
+  const [attempt, setAttempt] = useState(0)
+  // Whoever was refused may have signed in since: then there is another list.
+  const allowed = state.phase === "refused" ? operations : undefined
+  useEffect(() => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const open = async (onActive: () => void): Promise<void> => {
+      const events = createGatherer<HubEvent>((batch) => handlers.onEvents(batch), GATHER_MS)
+      handlers.onOpen(signal)
+      try {
+        await hub.events({
+          signal,
+          onEvent: (event) => {
+            if (signal.aborted) return
+            onActive()
+            events.add(event)
+          },
+        })
+      } finally {
+        events.flush()
+        handlers.onLost()
+      }
+    }
+    // A promise that never rejects.
+    void follow({
+      open,
+      onState: setState,
+      isFinal: isRefusal,
+      now: Date.now,
+      wait: waitFor,
+      signal,
+    })
+    return () => controller.abort()
+  }, [hub, handlers, attempt])
+  useRetryOnChange(allowed, setAttempt)
+  useRetryWhenBack(setAttempt)
+  return { ...state, retry: () => setAttempt((count) => count + 1) }
+}
+
+/** Tries again as soon as anything else has reached the hub, which was away. */
+function useRetryWhenBack(setAttempt: (next: (count: number) => number) => void): void {
+  const isAway = useHubState().connection === "offline"
+  const wasAway = useRef(isAway)
+  useEffect(() => {
+    const isBack = wasAway.current && !isAway
+    wasAway.current = isAway
+    if (isBack) setAttempt((count) => count + 1)
+  }, [isAway, setAttempt])
+}
+
+/** Tries again when what is given becomes something else; not when it comes or goes. */
+function useRetryOnChange(
+  value: unknown,
+  setAttempt: (next: (count: number) => number) => void,
+): void {
+  const [before, setBefore] = useState(value)
+  useEffect(() => {
+    if (value === before) return
+    setBefore(value)
+    if (value !== undefined && before !== undefined) setAttempt((count) => count + 1)
+  }, [value, before, setAttempt])
+}

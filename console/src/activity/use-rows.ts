@@ -1,0 +1,50 @@
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual"
+import type { Range, VirtualItem } from "@tanstack/react-virtual"
+import { useCallback, useRef } from "react"
+import type { RefObject } from "react"
+
+export interface RowsOptions {
+  readonly count: number
+  readonly keyOf: (index: number) => string | number
+  /** What a row is taken to be high until it is measured. */
+  readonly height: number
+  /** A row that stays in the page wherever it is: the one with the focus, or -1. */
+  readonly pinned: number
+}
+
+export interface Rows {
+  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly visible: readonly VirtualItem[]
+  readonly totalHeight: number
+  /** The `ref` of each row, which also has its `data-index`. */
+  readonly measure: (element: HTMLElement | null) => void
+  readonly show: (index: number) => void
+}
+
+/** A long list of which only what is seen is in the page. */
+export function useRows({ count, keyOf, height, pinned }: RowsOptions): Rows {
+  const scroller = useRef<HTMLDivElement>(null)
+  const rangeExtractor = useCallback(
+    (range: Range) => {
+      const seen = defaultRangeExtractor(range)
+      if (pinned < 0 || pinned >= range.count || seen.includes(pinned)) return seen
+      return [...seen, pinned].toSorted((a, b) => a - b)
+    },
+    [pinned],
+  )
+  const virtualizer = useVirtualizer({
+    count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    getItemKey: keyOf,
+    overscan: 8,
+    rangeExtractor,
+  })
+  return {
+    scroller,
+    visible: virtualizer.getVirtualItems(),
+    totalHeight: virtualizer.getTotalSize(),
+    measure: virtualizer.measureElement,
+    show: (index) => virtualizer.scrollToIndex(index),
+  }
+}

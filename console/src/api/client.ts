@@ -1,0 +1,91 @@
+import { callOperation } from "./call.ts"
+import { ProblemError } from "./model.ts"
+import type {
+  HubClient,
+  HubStats,
+  OperationSpec,
+  OperationSummary,
+  SourceReport,
+  SourceStatus,
+} from "./model.ts"
+import { notAnAnswer } from "./problems.ts"
+import { Requests } from "./requests.ts"
+import type { RequestOptions } from "./requests.ts"
+import { readHubEvents, watchOperation } from "./streams.ts"
+
+/** A client, with what only the frame of the page asks. */
+export interface HubConnection extends HubClient {
+  /** Whether the hub answers at all, for those who may ask it nothing else. */
+  ping(signal: AbortSignal): Promise<void>
+}
+
+export interface HubClientOptions extends RequestOptions {
+  /** Told the name of the hub, where it has one. */
+  readonly onTitle?: ((title: string) => void) | undefined
+}
+
+const PAGE = 500
+// A hub that never comes to an end would be asked forever.
+const MOST_PAGES = 1000
+
+/** The only place that talks to a hub. */
+export function createHubClient(options: HubClientOptions): HubConnection {
+  const requests = new Requests(options)
+  const json = async <TAnswer>(path: string, signal?: AbortSignal): Promise<TAnswer> =>
+    (await requests.json(path, signal)) as TAnswer
+  return {
+    baseUrl: requests.baseUrl,
+    list: (signal) => listAll(requests, options, signal),
+    describe: (id, signal) => json<OperationSpec>(`operations/${encodeURIComponent(id)}`, signal),
+    call: (id, input, callOptions) => callOperation(requests, id, input, callOptions),
+    watch: (id, input, watchOptions) => watchOperation(requests, id, input, watchOptions),
+    async sources(signal) {
+      const { sources } = await requests.json("hub/sources", signal)
+      if (!Array.isArray(sources)) throw notAnAnswer("The list of sources")
+      return sources as SourceStatus[]
+    },
+    report: (name, signal) =>
+      json<SourceReport>(`hub/sources/${encodeURIComponent(name)}/report`, signal),
+    stats: (signal) => json<HubStats>("hub/stats", signal),
+    events: (eventOptions) => readHubEvents(requests, eventOptions),
+    async ping(signal) {
+      const response = await requests.send("", { method: "HEAD", signal })
+      await response.body?.cancel()
+    },
+  }
+}
+
+/** In one answer, with where each is from. What is no hub, but has operations, gives them in pages. */
+async function listAll(
+  requests: Requests,
+  { onTitle }: HubClientOptions,
+  signal: AbortSignal | undefined,
+): Promise<readonly OperationSummary[]> {
+  try {
+    const { title, operations } = await requests.json("hub/operations", signal)
+    if (!Array.isArray(operations)) throw notAnAnswer("The list of operations")
+    if (typeof title === "string" && title !== "") onTitle?.(title)
+    return operations as OperationSummary[]
+  } catch (error) {
+    if (!(error instanceof ProblemError) || error.status !== 404) throw error
+  }
+  return await listPages(requests, signal)
+}
+
+async function listPages(
+  requests: Requests,
+  signal: AbortSignal | undefined,
+): Promise<readonly OperationSummary[]> {
+  const all: OperationSummary[] = []
+  let cursor: string | undefined
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const query = new URLSearchParams({ limit: String(PAGE) })
+    if (cursor !== undefined) query.set("cursor", cursor)
+    const { operations, nextCursor } = await requests.json(`operations?${query}`, signal)
+    if (!Array.isArray(operations)) throw notAnAnswer("The list of operations")
+    for (const operation of operations as OperationSummary[]) all.push(operation)
+    if (typeof nextCursor !== "string" || nextCursor === cursor) return all
+    cursor = nextCursor
+  }
+  return all
+}

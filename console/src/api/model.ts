@@ -1,0 +1,112 @@
+// What the console knows of a hub. Everything else goes through `HubClient`.
+
+import type { CallTrace } from "../../../src/engine/observe.ts"
+import type { SourceReport, SourceStatus } from "../../../src/hub/model.ts"
+import type { ResponseEnvelope } from "../../../src/response-envelope.ts"
+import type { HTTPProblem } from "../../../src/serve/http/problem.ts"
+import type { OperationSpec, OperationType } from "../../../src/types.ts"
+
+export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
+export type { SourceReport, SourceStatus }
+
+/** An operation in the list. */
+export interface OperationSummary {
+  readonly id: string
+  readonly namespace: string
+  readonly name: string
+  readonly type: OperationType
+  readonly title?: string | undefined
+  readonly description: string
+  readonly tags?: readonly string[] | undefined
+  readonly deprecated?: boolean | undefined
+  /** The source it comes from, by the hub's name for it. */
+  readonly source?: string | undefined
+  /** Whether scopes are needed to call it. */
+  readonly isProtected?: boolean | undefined
+}
+
+/** How a call ended. */
+export type CallOutcome =
+  | {
+      readonly ok: true
+      readonly envelope: ResponseEnvelope
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly durationMs: number
+    }
+  | {
+      readonly ok: false
+      readonly problem: HTTPProblem
+      readonly status: number
+      readonly headers: Readonly<Record<string, string>>
+      readonly durationMs: number
+    }
+
+/** One item of a subscription. */
+export interface WatchItem {
+  readonly id: string | undefined
+  readonly envelope: ResponseEnvelope
+  /** Milliseconds since 1970, when it arrived here. */
+  readonly at: number
+}
+
+/** What happens in the hub. */
+export type HubEvent =
+  | { readonly kind: "call"; readonly trace: CallTrace }
+  | { readonly kind: "source"; readonly status: SourceStatus }
+
+/** Counters of the hub since it started. */
+export interface HubStats {
+  readonly startedAt: number
+  readonly calls: number
+  readonly running: number
+  readonly errors: Readonly<Record<string, number>>
+  /** Of the last minute. */
+  readonly callsPerSecond: number
+  readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number }
+  /** Calls per second, the oldest first; a number for each of the last 60 seconds. */
+  readonly history: readonly number[]
+  /** The last calls that ended, the newest first; at most 200. */
+  readonly recent: readonly CallTrace[]
+}
+
+/** How this browser proves who it is; in memory only. */
+export type Credential =
+  | { readonly kind: "token"; readonly value: string }
+  | { readonly kind: "key"; readonly value: string }
+
+/** A hub, as the console calls it. */
+export interface HubClient {
+  readonly baseUrl: string
+  /** Every operation that the caller may call. */
+  list(signal?: AbortSignal): Promise<readonly OperationSummary[]>
+  describe(id: string, signal?: AbortSignal): Promise<OperationSpec>
+  call(
+    id: string,
+    input: unknown,
+    options: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
+  ): Promise<CallOutcome>
+  /** Settles when the stream ends; rejects with a `ProblemError` when it fails. */
+  watch(
+    id: string,
+    input: unknown,
+    options: { readonly signal: AbortSignal; onItem(item: WatchItem): void },
+  ): Promise<void>
+  sources(signal?: AbortSignal): Promise<readonly SourceStatus[]>
+  report(name: string, signal?: AbortSignal): Promise<SourceReport>
+  stats(signal?: AbortSignal): Promise<HubStats>
+  events(options: { readonly signal: AbortSignal; onEvent(event: HubEvent): void }): Promise<void>
+}
+
+/** What a hub answered instead of what was asked for. */
+export class ProblemError extends Error {
+  override readonly name = "ProblemError"
+  readonly problem: HTTPProblem
+  readonly status: number
+
+  constructor(problem: HTTPProblem, status: number) {
+    super(problem.detail)
+    this.problem = problem
+    this.status = status
+  }
+}

@@ -1,0 +1,74 @@
+import { ProblemError } from "./model.ts"
+import { notAnAnswer, readProblem, unreachable } from "./problems.ts"
+import { credentialHeaders } from "./session.ts"
+import type { Session } from "./session.ts"
+
+/** What a client is made with; tests give their own. */
+export interface RequestOptions {
+  /** Where the hub is, with a slash at its end. */
+  readonly baseUrl: string
+  readonly session: Session
+  readonly fetch?: typeof fetch | undefined
+  /** Told after each request whether the hub answered it. */
+  readonly onReach?: ((isReached: boolean) => void) | undefined
+}
+
+/** Requests to one hub, as whoever the session is. */
+export class Requests {
+  readonly baseUrl: string
+  readonly #session: Session
+  readonly #fetch: typeof fetch
+  readonly #onReach: (isReached: boolean) => void
+
+  constructor(options: RequestOptions) {
+    this.baseUrl = options.baseUrl
+    this.#session = options.session
+    this.#fetch = options.fetch ?? ((input, init) => fetch(input, init))
+    this.#onReach = options.onReach ?? (() => undefined)
+  }
+
+  /** An answer of any status. Rejects with a `ProblemError` when there is none, or with the signal's reason. */
+  async send(path: string, init: RequestInit = {}): Promise<Response> {
+    const { credential } = this.#session
+    const headers = { ...credentialHeaders(credential), ...(init.headers as object) }
+    let response: Response
+    try {
+      response = await this.#fetch(new URL(path, this.baseUrl), {
+        ...init,
+        headers,
+        cache: "no-store",
+        // Whoever this is, it is said in a header: no cookie of another page speaks for it.
+        credentials: "omit",
+        redirect: "error",
+      })
+    } catch (error) {
+      if (init.signal?.aborted === true) throw error
+      this.#onReach(false)
+      throw new ProblemError(unreachable(init.method === "POST"), 0)
+    }
+    this.#onReach(true)
+    // An answer to who this was before says nothing of who this is now.
+    if (response.status === 401 && this.#session.credential === credential) this.#session.require()
+    return response
+  }
+
+  /** An answer that is fine; rejects with a `ProblemError` otherwise. */
+  async ask(path: string, init?: RequestInit): Promise<Response> {
+    const response = await this.send(path, init)
+    if (!response.ok) throw new ProblemError(await readProblem(response), response.status)
+    return response
+  }
+
+  /** The JSON object that a path answers with. */
+  async json(path: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
+    const response = await this.ask(path, {
+      headers: { accept: "application/json" },
+      ...(signal !== undefined && { signal }),
+    })
+    const value: unknown = await response.json().catch((error: unknown) => {
+      if (signal?.aborted === true) throw error
+    })
+    if (typeof value !== "object" || value === null) throw notAnAnswer(`What "${path}" gave`)
+    return value as Record<string, unknown>
+  }
+}

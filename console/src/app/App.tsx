@@ -1,0 +1,47 @@
+import { useEffect, useState } from "react"
+import type { ReactNode } from "react"
+import { createHubClient } from "../api/client.ts"
+import { session } from "../api/session.ts"
+import "../styles/tokens.css"
+import "../styles/base.css"
+import "../styles/ui.css"
+import "../styles/frame.css"
+import { Frame } from "./Frame.tsx"
+import { HubProvider } from "./context.tsx"
+import { startPolling } from "./poll.ts"
+import { HubStore } from "./store.ts"
+import { startTheme } from "./theme.ts"
+
+// Before anything is drawn.
+startTheme()
+
+/** The console of the hub that this page came from. */
+export function App(): ReactNode {
+  const [store] = useState(createStore)
+  useEffect(() => {
+    store.reload()
+    const stop = startPolling(store, session)
+    return () => {
+      stop()
+      store.close()
+    }
+  }, [store])
+  return (
+    <HubProvider store={store}>
+      <Frame />
+    </HubProvider>
+  )
+}
+
+function createStore(): HubStore {
+  const store: HubStore = new HubStore(
+    createHubClient({
+      // Relative to the page: the hub may be served under a path.
+      baseUrl: new URL(".", document.baseURI).href,
+      session,
+      onReach: (isReached) => store.reached(isReached),
+      onTitle: (title) => store.named(title),
+    }),
+  )
+  return store
+}

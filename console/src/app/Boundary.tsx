@@ -1,0 +1,37 @@
+import { Component } from "react"
+import type { ReactNode } from "react"
+import { Button } from "../ui/Button.tsx"
+import { ErrorBox } from "../ui/ErrorBox.tsx"
+import { asError } from "./as-error.ts"
+
+interface State {
+  readonly error?: Error
+}
+
+/** Keeps a view that fails from taking the page with it. */
+export class Boundary extends Component<{ readonly children: ReactNode }, State> {
+  override state: State = {}
+
+  static getDerivedStateFromError(thrown: unknown): State {
+    return { error: asError(thrown) }
+  }
+
+  override render(): ReactNode {
+    const { error } = this.state
+    if (error === undefined) return this.props.children
+    return (
+      <div className="page stack">
+        <h1>This view failed</h1>
+        <ErrorBox error={error} />
+        <p className="muted">
+          After an update of the hub, parts of the page may be gone: a reload fetches the new ones.
+        </p>
+        <div className="row">
+          <Button variant="primary" onClick={() => location.reload()}>
+            Reload the page
+          </Button>
+        </div>
+      </div>
+    )
+  }
+}

@@ -1,0 +1,116 @@
+import { Suspense, useCallback, useEffect, useRef, useState } from "react"
+import type { ReactNode } from "react"
+import { FindPanel } from "../find/FindPanel.tsx"
+import { Spinner } from "../ui/Spinner.tsx"
+import { Boundary } from "./Boundary.tsx"
+import { Help } from "./Help.tsx"
+import { SignIn } from "./SignIn.tsx"
+import { ToastList } from "./ToastList.tsx"
+import { TopBar } from "./TopBar.tsx"
+import { navigate, useHubState, useOperations, useRoute } from "./context.tsx"
+import type { Route } from "./context.tsx"
+import { focusHeading } from "./focus.ts"
+import { useShortcuts } from "./shortcuts.ts"
+import { useSession } from "./use-session.ts"
+import { useIsNarrow } from "./use-narrow.ts"
+import { View, preloadOperation } from "./views.tsx"
+
+/** What is around every view: top bar, list, dialogs. */
+export function Frame(): ReactNode {
+  const route = useRoute()
+  const { title } = useHubState()
+  const isNarrow = useIsNarrow()
+  const [dialog, setDialog] = useState<"sign-in" | "help">()
+  const search = useRef<HTMLInputElement>(null)
+  const close = useCallback(() => setDialog(undefined), [])
+  const openSignIn = useCallback(() => setDialog("sign-in"), [])
+  const openHelp = useCallback(() => setDialog("help"), [])
+  const goSearch = useCallback(() => {
+    // On narrow screens the list is a view of its own.
+    if (search.current?.getClientRects().length === 0) navigate({ view: "find" })
+    requestAnimationFrame(() => {
+      search.current?.focus()
+      search.current?.select()
+    })
+  }, [])
+  useSession(openSignIn)
+  useShortcuts({ onSearch: goSearch, onHelp: openHelp })
+  usePreload()
+  const key = keyOf(route)
+  useFocusOnChange(key)
+  useEffect(() => {
+    const name = nameOf(route)
+    document.title = name === undefined ? title : `${name} · ${title}`
+  }, [route, title])
+  return (
+    <div className="frame" data-view={route.view === "find" ? "find" : "other"}>
+      <button type="button" className="skip" onClick={() => focusHeading()}>
+        Skip to the content
+      </button>
+      <TopBar onSignIn={openSignIn} onHelp={openHelp} />
+      {/* Where there is room for one of the two only, the list is what the page is about. */}
+      <div
+        className="side"
+        role={isNarrow && route.view === "find" ? "main" : "complementary"}
+        aria-label="Find operations"
+      >
+        <h2 className="visually-hidden" data-heading>
+          Operations
+        </h2>
+        <FindPanel search={search} />
+      </div>
+      <main className="main" key={key}>
+        <Boundary>
+          <Suspense fallback={<Spinner label="Loading" />}>
+            <View route={route} />
+          </Suspense>
+        </Boundary>
+      </main>
+      <SignIn open={dialog === "sign-in"} onClose={close} />
+      <Help open={dialog === "help"} onClose={close} />
+      <ToastList />
+    </div>
+  )
+}
+
+/** Tabs of a view are no other view. */
+function keyOf(route: Route): string {
+  return route.view === "operation" ? `o:${route.id}` : route.view
+}
+
+const NAMES = { calls: "Calls", sources: "Sources", history: "History" } as const
+
+function nameOf(route: Route): string | undefined {
+  switch (route.view) {
+    case "operation":
+      return route.id
+    case "find":
+      return undefined
+    case "calls":
+    case "sources":
+    case "history":
+      return NAMES[route.view]
+  }
+}
+
+/** The page itself, when it comes, leaves the focus where it is. */
+function useFocusOnChange(key: string): void {
+  const before = useRef(key)
+  useEffect(() => {
+    if (before.current === key) return
+    before.current = key
+    // Somebody who searches goes on searching.
+    if (document.activeElement?.getAttribute("role") === "combobox" && key === "find") return
+    focusHeading()
+  }, [key])
+}
+
+/** The list comes first; then what is opened from it, while nobody waits. */
+function usePreload(): void {
+  const { status } = useOperations()
+  useEffect(() => {
+    if (status !== "ready") return undefined
+    const timer = setTimeout(preloadOperation, 300)
+    return () => clearTimeout(timer)
+  }, [status])
+}

@@ -1,0 +1,44 @@
+import type { ReactNode } from "react"
+import { Dialog } from "../ui/Dialog.tsx"
+
+const KEYS: readonly (readonly [keys: readonly string[], what: string])[] = [
+  [["/"], "Search (also Ctrl K, from anywhere)"],
+  [["↓", "↑"], "Move through the list"],
+  [["←", "→"], "Close and open a group"],
+  [["Enter"], "Open the operation"],
+  [["Esc"], "Clear the search, close a dialog"],
+  [["?"], "Show these keys"],
+]
+
+/** The keys of the page. */
+export function Help({
+  open,
+  onClose,
+}: {
+  readonly open: boolean
+  readonly onClose: () => void
+}): ReactNode {
+  return (
+    <Dialog title="Keys" open={open} onClose={onClose}>
+      <KeyList />
+    </Dialog>
+  )
+}
+
+/** The same as a list. */
+export function KeyList(): ReactNode {
+  return (
+    <dl className="key-list">
+      {KEYS.map(([keys, what]) => (
+        <div key={what}>
+          <dt>
+            {keys.map((key) => (
+              <kbd key={key}>{key}</kbd>
+            ))}
+          </dt>
+          <dd>{what}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}

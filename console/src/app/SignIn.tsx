@@ -1,0 +1,129 @@
+import { useEffect, useId, useRef, useState } from "react"
+import type { ReactNode, SubmitEvent } from "react"
+import { ProblemError } from "../api/model.ts"
+import type { Credential } from "../api/model.ts"
+import { faultOfCredential, probeCredential } from "../api/probe.ts"
+import { session } from "../api/session.ts"
+import { Button } from "../ui/Button.tsx"
+import { Dialog } from "../ui/Dialog.tsx"
+import { asError } from "./as-error.ts"
+import { useHub, useToast } from "./context.tsx"
+
+/** Asks for a key or a token, and tries it before anything else uses it. */
+export function SignIn({
+  open,
+  onClose,
+}: {
+  readonly open: boolean
+  readonly onClose: () => void
+}): ReactNode {
+  return (
+    <Dialog title="Sign in" open={open} onClose={onClose}>
+      <SignInForm onClose={onClose} />
+    </Dialog>
+  )
+}
+
+function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
+  const hub = useHub()
+  const toast = useToast()
+  const faultId = useId()
+  const [kind, setKind] = useState<Credential["kind"]>("key")
+  const [value, setValue] = useState("")
+  const [fault, setFault] = useState<string>()
+  const [isBusy, setBusy] = useState(false)
+  const field = useRef<HTMLInputElement>(null)
+  const trying = useRef<AbortController>(undefined)
+  useEffect(() => () => trying.current?.abort(), [])
+
+  const refuse = (why: string): void => {
+    setFault(why)
+    field.current?.focus()
+  }
+  const enter = async (): Promise<void> => {
+    const credential: Credential = { kind, value: value.trim() }
+    const wrong = faultOfCredential(credential.value)
+    if (wrong !== undefined) return refuse(wrong)
+    const controller = new AbortController()
+    trying.current = controller
+    setBusy(true)
+    try {
+      await probeCredential(hub.baseUrl, credential, controller.signal)
+      session.become(credential)
+      toast("Signed in", "good")
+      onClose()
+    } catch (error) {
+      if (!controller.signal.aborted) refuse(reasonOf(error, kind))
+    } finally {
+      setBusy(false)
+    }
+  }
+  const submit = (event: SubmitEvent): void => {
+    event.preventDefault()
+    if (!isBusy) void enter()
+  }
+  return (
+    <form className="sign-in" onSubmit={submit} noValidate>
+      <fieldset className="sign-in-kinds">
+        <legend>What do you have?</legend>
+        <label>
+          <input
+            type="radio"
+            name="kind"
+            checked={kind === "key"}
+            onChange={() => setKind("key")}
+          />
+          API key
+        </label>
+        <label>
+          <input
+            type="radio"
+            name="kind"
+            checked={kind === "token"}
+            onChange={() => setKind("token")}
+          />
+          Token
+        </label>
+      </fieldset>
+      <label className="field">
+        <span>{kind === "key" ? "API key" : "Token"}</span>
+        <input
+          ref={field}
+          className="input"
+          type="password"
+          data-autofocus
+          autoComplete="off"
+          spellCheck={false}
+          value={value}
+          aria-invalid={fault !== undefined}
+          aria-describedby={fault === undefined ? undefined : faultId}
+          onChange={(event) => {
+            setValue(event.target.value)
+            setFault(undefined)
+          }}
+        />
+      </label>
+      {fault !== undefined && (
+        <p className="sign-in-fault" id={faultId} role="alert">
+          {fault}
+        </p>
+      )}
+      <p className="muted">
+        It stays in the memory of this page: a reload or a closed tab forgets it.
+      </p>
+      <div className="row">
+        <Button variant="primary" type="submit" busy={isBusy}>
+          Sign in
+        </Button>
+        <Button onClick={onClose}>Not now</Button>
+      </div>
+    </form>
+  )
+}
+
+function reasonOf(error: unknown, kind: Credential["kind"]): string {
+  if (error instanceof ProblemError && error.status === 401) {
+    return `The hub does not accept this ${kind}. Check it, or ask for a new one.`
+  }
+  return asError(error).message
+}

@@ -1,0 +1,99 @@
+import type { ReactNode } from "react"
+import { session } from "../api/session.ts"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import type { IconName } from "../ui/Icon.tsx"
+import { cx } from "../ui/cx.ts"
+import { linkTo, useHubState, useRoute, useToast } from "./context.tsx"
+import type { Route } from "./context.tsx"
+import type { Connection } from "./store.ts"
+import { useTheme } from "./theme.ts"
+import type { Theme } from "./theme.ts"
+import { useIsSignedIn } from "./use-session.ts"
+
+const LINKS: readonly { readonly view: Route["view"]; readonly text: string; icon: IconName }[] = [
+  { view: "calls", text: "Calls", icon: "activity" },
+  { view: "sources", text: "Sources", icon: "sources" },
+  { view: "history", text: "History", icon: "history" },
+]
+
+const STATES: Readonly<Record<Connection, string>> = {
+  connecting: "Connecting",
+  online: "Connected",
+  offline: "No connection",
+}
+
+const THEME_ICONS: Readonly<Record<Theme, IconName>> = {
+  system: "screen",
+  light: "sun",
+  dark: "moon",
+}
+
+/** The name of the hub, whether it answers, and the ways to everything else. */
+export function TopBar({
+  onSignIn,
+  onHelp,
+}: {
+  readonly onSignIn: () => void
+  readonly onHelp: () => void
+}): ReactNode {
+  const { connection, title } = useHubState()
+  const route = useRoute()
+  return (
+    <header className="top">
+      {route.view !== "find" && (
+        <a className="top-back" href={linkTo({ view: "find" })} aria-label="Back to the operations">
+          <Icon name="back" />
+        </a>
+      )}
+      <a className="top-title" href={linkTo({ view: "find" })}>
+        {title}
+      </a>
+      <span className={cx("top-state", `is-${connection}`)} role="status">
+        <span className="top-dot" aria-hidden="true" />
+        <span className="top-state-text">{STATES[connection]}</span>
+      </span>
+      <nav className="top-nav" aria-label="Views">
+        {LINKS.map(({ view, text, icon }) => (
+          <a
+            key={view}
+            href={linkTo({ view } as Route)}
+            aria-current={route.view === view ? "page" : undefined}
+          >
+            <Icon name={icon} />
+            <span className="top-text">{text}</span>
+          </a>
+        ))}
+      </nav>
+      <ThemeButton />
+      <IconButton label="Keys" className="top-keys" onClick={onHelp}>
+        <Icon name="help" />
+      </IconButton>
+      <SessionButton onSignIn={onSignIn} />
+    </header>
+  )
+}
+
+function ThemeButton(): ReactNode {
+  const { theme, next, choose } = useTheme()
+  return (
+    <IconButton label={`Theme: ${theme}. Change to ${next}`} onClick={choose}>
+      <Icon name={THEME_ICONS[theme]} />
+    </IconButton>
+  )
+}
+
+function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNode {
+  const isSignedIn = useIsSignedIn()
+  const toast = useToast()
+  const leave = (): void => {
+    session.become(undefined)
+    toast("Signed out")
+  }
+  return (
+    <Button className="top-session" onClick={isSignedIn ? leave : onSignIn}>
+      <Icon name={isSignedIn ? "leave" : "key"} />
+      <span className="top-text">{isSignedIn ? "Sign out" : "Sign in"}</span>
+    </Button>
+  )
+}

@@ -1,0 +1,65 @@
+import { ProblemError } from "../api/model.ts"
+import type { Session } from "../api/session.ts"
+import type { HubStore } from "./store.ts"
+
+const CALM_MS = 10_000
+/** While something is about to change. */
+const BUSY_MS = 2000
+
+/** Asks the hub now and then how its sources are, while somebody looks; gives what ends it. */
+export function startPolling(store: HubStore, session: Session): () => void {
+  const controller = new AbortController()
+  const { signal } = controller
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isAsking = false
+  /** Not everybody may know of sources. */
+  let isRefused = false
+
+  const later = (): void => {
+    clearTimeout(timer)
+    if (!signal.aborted) timer = setTimeout(poll, isBusy(store) ? BUSY_MS : CALM_MS)
+  }
+  const ask = async (): Promise<void> => {
+    isAsking = true
+    try {
+      if (isRefused) await store.hub.ping(signal)
+      else store.heard(await store.hub.sources(signal))
+    } catch (error) {
+      // The store has heard whether the hub was reached.
+      if (error instanceof ProblemError && REFUSED.has(error.status)) isRefused = true
+    } finally {
+      isAsking = false
+    }
+    later()
+  }
+  const poll = (): void => {
+    if (isAsking || signal.aborted) return
+    // Asking again as nobody would only be refused again.
+    if (document.visibilityState === "hidden" || session.isRequired) later()
+    else void ask()
+  }
+  const wake = (): void => {
+    if (document.visibilityState === "visible") poll()
+  }
+  document.addEventListener("visibilitychange", wake)
+  addEventListener("online", wake)
+  const stopHearing = session.subscribe(() => {
+    isRefused = false
+    wake()
+  })
+  poll()
+  return () => {
+    controller.abort()
+    clearTimeout(timer)
+    document.removeEventListener("visibilitychange", wake)
+    removeEventListener("online", wake)
+    stopHearing()
+  }
+}
+
+const REFUSED: ReadonlySet<number> = new Set([403, 404])
+
+function isBusy({ connection, sources }: HubStore): boolean {
+  if (connection === "offline") return true
+  return sources?.some(({ state }) => state !== "ready" && state !== "disabled") ?? false
+}

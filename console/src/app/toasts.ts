@@ -1,0 +1,51 @@
+export interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly tone: "info" | "good" | "bad"
+}
+
+const SHOWN_MS = 5000
+const MOST = 4
+
+/** Short messages that go away by themselves. */
+export class Toasts {
+  #toasts: readonly Toast[] = []
+  #next = 1
+  readonly #timers = new Map<number, ReturnType<typeof setTimeout>>()
+  readonly #listeners = new Set<() => void>()
+
+  readonly get = (): readonly Toast[] => this.#toasts
+
+  readonly subscribe = (listener: () => void): (() => void) => {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  readonly show = (text: string, tone: Toast["tone"] = "info"): void => {
+    // The same once more only lasts longer.
+    const same = this.#toasts.find((toast) => toast.text === text)
+    if (same !== undefined) this.#remove(same.id)
+    const id = this.#next++
+    this.#toasts = [...this.#toasts, { id, text, tone }].slice(-MOST)
+    this.#timers.set(
+      id,
+      setTimeout(() => this.hide(id), SHOWN_MS),
+    )
+    this.#tell()
+  }
+
+  readonly hide = (id: number): void => {
+    this.#remove(id)
+    this.#tell()
+  }
+
+  #remove(id: number): void {
+    clearTimeout(this.#timers.get(id))
+    this.#timers.delete(id)
+    this.#toasts = this.#toasts.filter((toast) => toast.id !== id)
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+}

@@ -1,0 +1,42 @@
+import { lazy } from "react"
+import type { ReactNode } from "react"
+import type { OperationView as OperationViewLike } from "../read/OperationView.tsx"
+import { Overview } from "./Overview.tsx"
+import type { Route } from "./route.ts"
+
+const loadOperation = async (): Promise<{ readonly default: typeof OperationViewLike }> => ({
+  default: (await import("../read/OperationView.tsx")).OperationView,
+})
+
+const OperationView = lazy(loadOperation)
+const CallsView = lazy(async () => ({
+  default: (await import("../activity/CallsView.tsx")).CallsView,
+}))
+const SourcesView = lazy(async () => ({
+  default: (await import("../activity/SourcesView.tsx")).SourcesView,
+}))
+const HistoryView = lazy(async () => ({
+  default: (await import("../try/HistoryView.tsx")).HistoryView,
+}))
+
+/** The view of a route. */
+export function View({ route }: { readonly route: Route }): ReactNode {
+  switch (route.view) {
+    case "find":
+      return <Overview />
+    case "operation":
+      return <OperationView key={route.id} id={route.id} />
+    case "calls":
+      return <CallsView />
+    case "sources":
+      return <SourcesView />
+    case "history":
+      return <HistoryView />
+  }
+}
+
+/** Fetches the view that is wanted next before it is wanted. */
+export function preloadOperation(): void {
+  // Whoever opens one hears what went wrong.
+  loadOperation().catch(() => undefined)
+}

@@ -1,0 +1,90 @@
+import { useVirtualizer } from "@tanstack/react-virtual"
+import { useCallback, useEffect, useRef } from "react"
+import type { KeyboardEvent, ReactNode } from "react"
+import { OperationRow } from "./OperationRow.tsx"
+import type { Row } from "./rows.ts"
+
+/** Heights are known, so that nothing has to be measured. */
+const GROUP_HEIGHT = 32
+const ROW_HEIGHT = 46
+
+export interface OperationTreeProps {
+  readonly id: string
+  readonly rows: readonly Row[]
+  /** The line that the keys are at; -1 for none. */
+  readonly active: number
+  /** The operation that is shown. */
+  readonly current: string | undefined
+  readonly tokens: readonly string[]
+  readonly onToggle: (key: string) => void
+  readonly onOpen: () => void
+  readonly onKeyDown: (event: KeyboardEvent) => void
+}
+
+/** The id of a line's element. */
+export function rowId(tree: string, at: number): string {
+  return `${tree}-${at}`
+}
+
+/** Thousands of lines, of which only those in sight exist. */
+export function OperationTree(props: OperationTreeProps): ReactNode {
+  const { id, rows, active, current, tokens, onToggle, onOpen, onKeyDown } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  // Made anew only for other rows: with each new function, every place is worked out again.
+  const estimateSize = useCallback(
+    (at: number) => (rows[at]?.kind === "group" ? GROUP_HEIGHT : ROW_HEIGHT),
+    [rows],
+  )
+  const getItemKey = useCallback((at: number) => rows[at]?.key ?? at, [rows])
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroller.current,
+    estimateSize,
+    getItemKey,
+    overscan: 8,
+  })
+  useEffect(() => {
+    if (active >= 0) virtual.scrollToIndex(active, { align: "auto" })
+  }, [active, rows, virtual])
+  const latest = useRef(rows)
+  latest.current = rows
+  useEffect(() => {
+    // What is shown is seen in the list too, as after a deep link; later the list stays where it is put.
+    const at = latest.current.findIndex((row) => row.key === `o:${current}`)
+    if (at >= 0) virtual.scrollToIndex(at, { align: "auto" })
+  }, [current, virtual])
+  return (
+    <div ref={scroller} className="find-scroll">
+      <div
+        id={id}
+        role="tree"
+        aria-label="Operations"
+        aria-activedescendant={active >= 0 ? rowId(id, active) : undefined}
+        tabIndex={0}
+        className="find-tree"
+        style={{ height: virtual.getTotalSize() }}
+        onKeyDown={onKeyDown}
+      >
+        {virtual.getVirtualItems().map(({ index, key, start, size }) => {
+          const row = rows[index]
+          return (
+            row !== undefined && (
+              <OperationRow
+                key={key}
+                row={row}
+                domId={rowId(id, index)}
+                top={start}
+                height={size}
+                isActive={index === active}
+                isCurrent={row.kind === "operation" && row.operation.id === current}
+                tokens={tokens}
+                onToggle={onToggle}
+                onOpen={onOpen}
+              />
+            )
+          )
+        })}
+      </div>
+    </div>
+  )
+}

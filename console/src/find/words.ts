@@ -1,0 +1,56 @@
+/** A text as it is compared: lower-case, without accents. */
+export function plain(text: string): string {
+  const lower = text.toLowerCase()
+  // Most texts have none, and looking is cheaper than taking apart.
+  return isAscii(lower) ? lower : lower.normalize("NFKD").replaceAll(/\p{M}/gu, "")
+}
+
+/** The words of a text between single spaces, `createIssue` as two: what starts with ` iss` is a word. */
+export function words(text: string): string {
+  const apart = text.replaceAll(/(\p{Ll}|\p{N})(\p{Lu})/gu, "$1 $2")
+  const found = tokensOf(plain(apart))
+  return found.length === 0 ? "" : ` ${found.join(" ")} `
+}
+
+/** The words of what is asked for. */
+export function tokensOf(text: string): readonly string[] {
+  return text.split(/[^\p{L}\p{N}]+/u).filter((token) => token !== "")
+}
+
+/** A piece of a text, and whether it is what was asked for. */
+export interface Piece {
+  readonly text: string
+  readonly isFound: boolean
+}
+
+/** A text in pieces, those that were asked for marked. */
+export function markFound(text: string, tokens: readonly string[]): readonly Piece[] {
+  const lower = plain(text)
+  // Where taking accents away moved things, places of one are not places of the other.
+  if (tokens.length === 0 || lower.length !== text.length) return [{ text, isFound: false }]
+  const marks = new Uint8Array(text.length)
+  for (const token of tokens) {
+    for (let at = lower.indexOf(token); at !== -1; at = lower.indexOf(token, at + token.length)) {
+      marks.fill(1, at, at + token.length)
+    }
+  }
+  return pieces(text, marks)
+}
+
+function pieces(text: string, marks: Uint8Array): readonly Piece[] {
+  const found: Piece[] = []
+  let start = 0
+  for (let at = 1; at <= text.length; at++) {
+    if (at < text.length && marks[at] === marks[start]) continue
+    found.push({ text: text.slice(start, at), isFound: marks[start] === 1 })
+    start = at
+  }
+  return found
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) {
+    if (text.charCodeAt(at) > 127) return false
+  }
+  return true
+}

@@ -1,0 +1,61 @@
+import { lazy, Suspense } from "react"
+import type { ReactNode } from "react"
+import type { OperationSpec } from "../api/model.ts"
+import { navigate, useOperations, useRoute, useSpec } from "../app/context.tsx"
+import { ErrorBox, Spinner, Tabs } from "../ui/index.ts"
+import { OperationHeader } from "./OperationHeader.tsx"
+import { SchemaPanel } from "./SchemaPanel.tsx"
+import { SnippetsPanel } from "./SnippetsPanel.tsx"
+import "./read.css"
+
+const TryPanel = lazy(async () => ({ default: (await import("../try/TryPanel.tsx")).TryPanel }))
+const WatchPanel = lazy(async () => ({
+  default: (await import("../watch/WatchPanel.tsx")).WatchPanel,
+}))
+
+const TABS: readonly string[] = ["try", "schema", "snippets"]
+
+/** Everything about one operation. */
+export function OperationView({ id }: { readonly id: string }): ReactNode {
+  const { spec, status, error } = useSpec(id)
+  const operations = useOperations()
+  if (spec !== undefined) return <Operation key={id} id={id} spec={spec} />
+  return (
+    <article className="page operation">
+      <h1 tabIndex={-1}>{id}</h1>
+      {status === "failed" ? (
+        <ErrorBox error={error} onRetry={() => operations.reload()} />
+      ) : (
+        <Spinner label={`Reading ${id}`} />
+      )}
+    </article>
+  )
+}
+
+function Operation({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
+  const route = useRoute()
+  const asked = route.view === "operation" ? route.tab : undefined
+  const value = asked !== undefined && TABS.includes(asked) ? asked : "try"
+  const isStream = spec.type === "subscription"
+  const tabs = [
+    {
+      id: "try",
+      label: isStream ? "Watch" : "Try",
+      panel: (
+        <Suspense fallback={<Spinner label="Loading" />}>
+          {isStream ? <WatchPanel spec={spec} /> : <TryPanel spec={spec} />}
+        </Suspense>
+      ),
+    },
+    { id: "schema", label: "Schema", panel: <SchemaPanel spec={spec} /> },
+    { id: "snippets", label: "Snippets", panel: <SnippetsPanel spec={spec} /> },
+  ]
+  const change = (tab: string): void =>
+    navigate({ view: "operation", id, ...(tab !== "try" && { tab }) }, { replace: true })
+  return (
+    <article className="page operation">
+      <OperationHeader id={id} spec={spec} />
+      <Tabs label="Views of the operation" tabs={tabs} value={value} onChange={change} />
+    </article>
+  )
+}

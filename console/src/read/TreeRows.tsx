@@ -1,0 +1,134 @@
+import { defaultRangeExtractor, useVirtualizer } from "@tanstack/react-virtual"
+import type { Virtualizer } from "@tanstack/react-virtual"
+import { useId, useMemo, useState } from "react"
+import type { KeyboardEvent, ReactNode } from "react"
+import { SchemaRow } from "./SchemaRow.tsx"
+import type { RowPlace } from "./SchemaRow.tsx"
+import type { SchemaNode } from "./schema/node.ts"
+import { moveOf } from "./schema/rows.ts"
+import type { Row } from "./schema/rows.ts"
+
+/** Beyond this only the rows in sight are on the page, in a frame that scrolls. */
+const MOST_ON_PAGE = 250
+const USUAL_HEIGHT = 46
+
+/**
+ * The rows of a tree.
+ *
+ * The tree itself has the focus and names the row that is meant: a row that scrolls out of sight, and off
+ * the page, would take the focus with it.
+ */
+export function TreeRows({
+  label,
+  rows,
+  onToggle,
+}: {
+  readonly label: string
+  readonly rows: readonly Row[]
+  readonly onToggle: (node: SchemaNode) => void
+}): ReactNode {
+  const base = useId()
+  const [activeKey, setActiveKey] = useState<string>()
+  const [frame, setFrame] = useState<HTMLDivElement | null>(null)
+  const active = useActive(rows, activeKey)
+  const isLong = rows.length > MOST_ON_PAGE
+  const virtualizer = useRowsInSight(rows, active, isLong ? frame : null)
+  const idOf = (node: SchemaNode): string => `${base}${node.key}`
+  const show = (index: number): void => {
+    if (isLong) virtualizer.scrollToIndex(index)
+    const node = rows[index]?.node
+    if (node !== undefined)
+      document.getElementById(idOf(node))?.scrollIntoView({ block: "nearest" })
+  }
+  const press = (event: KeyboardEvent): void => {
+    const row = rows[active]
+    // Keys on what is within a row belong to that: a link. Combinations belong to the browser.
+    if (row === undefined || event.target !== event.currentTarget || isCombined(event)) return
+    const move = moveOf(event.key, active, rows)
+    if (move.kind === "none") return
+    event.preventDefault()
+    if (move.kind === "toggle") {
+      onToggle(row.node)
+      return
+    }
+    setActiveKey(rows[move.to]?.node.key)
+    show(move.to)
+  }
+  const rowAt = (index: number, place?: RowPlace): ReactNode => {
+    const row = rows[index]
+    if (row === undefined) return null
+    return (
+      <SchemaRow
+        key={row.node.key}
+        id={idOf(row.node)}
+        row={row}
+        index={index}
+        isActive={index === active}
+        place={place}
+        onToggle={onToggle}
+        onPick={setActiveKey}
+      />
+    )
+  }
+  const current = rows[active]
+  return (
+    <div ref={setFrame} className={isLong ? "schema-frame" : undefined}>
+      <div
+        role="tree"
+        aria-label={label}
+        aria-activedescendant={current === undefined ? undefined : idOf(current.node)}
+        tabIndex={0}
+        className="schema-tree"
+        onKeyDown={press}
+        style={isLong ? { height: virtualizer.getTotalSize() } : undefined}
+      >
+        {isLong
+          ? virtualizer
+              .getVirtualItems()
+              .map(({ index, start }) =>
+                rowAt(index, { start, measure: virtualizer.measureElement }),
+              )
+          : rows.map((_, index) => rowAt(index))}
+      </div>
+    </div>
+  )
+}
+
+/** The rows that are in sight, and always the one that is meant. */
+function useRowsInSight(
+  rows: readonly Row[],
+  active: number,
+  frame: HTMLDivElement | null,
+): Virtualizer<HTMLDivElement, Element> {
+  return useVirtualizer<HTMLDivElement, Element>({
+    count: rows.length,
+    enabled: frame !== null,
+    getScrollElement: () => frame,
+    getItemKey: (index) => rows[index]?.node.key ?? index,
+    estimateSize: () => USUAL_HEIGHT,
+    overscan: 12,
+    rangeExtractor: (range) => {
+      const inSight = defaultRangeExtractor(range)
+      if (inSight.includes(active) || active >= rows.length) return inSight
+      return [...inSight, active].toSorted((left, right) => left - right)
+    },
+  })
+}
+
+/** The row that keys are about: the one last used, as long as it is there. */
+function useActive(rows: readonly Row[], key: string | undefined): number {
+  return useMemo(() => {
+    if (key === undefined) return 0
+    const exact = rows.findIndex(({ node }) => node.key === key)
+    if (exact >= 0) return exact
+    // It went away with something that was closed around it.
+    return Math.max(
+      0,
+      rows.findLastIndex(({ node }) => key.startsWith(`${node.key}/`)),
+    )
+  }, [rows, key])
+}
+
+function isCombined({ ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  return ctrlKey || metaKey || altKey
+}

@@ -1,0 +1,38 @@
+import type { OperationSpec } from "../api/model.ts"
+
+/** A word about what a call does. */
+export interface Hint {
+  readonly text: string
+  readonly tone: "neutral" | "good" | "bad"
+  readonly title: string
+}
+
+/** What an operation says of its effect; nothing that its type says already. */
+export function hintsOf({
+  annotations = {},
+  type,
+}: Pick<OperationSpec, "annotations" | "type">): Hint[] {
+  const { readOnly, destructive, idempotent, openWorld } = annotations
+  const hints: Hint[] = []
+  if (destructive === true) {
+    hints.push({
+      text: "destructive",
+      tone: "bad",
+      title: "What it changes cannot be brought back",
+    })
+  }
+  if (readOnly === true && type !== "query") {
+    hints.push({ text: "read-only", tone: "good", title: "It changes nothing" })
+  }
+  if (idempotent === true && type === "mutation") {
+    hints.push({ text: "idempotent", tone: "good", title: "Twice is the same as once" })
+  }
+  if (openWorld === true) {
+    hints.push({
+      text: "open world",
+      tone: "neutral",
+      title: "It deals with things outside of its source",
+    })
+  }
+  return hints
+}

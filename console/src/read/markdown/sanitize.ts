@@ -1,0 +1,24 @@
+import createDOMPurify from "dompurify"
+import { ADDRESS, ATTRIBUTES, TAGS } from "./plain-html.ts"
+
+const purify = createDOMPurify(window)
+
+purify.addHook("afterSanitizeAttributes", (node) => {
+  if (node.nodeName !== "A" || !node.hasAttribute("href")) return
+  node.setAttribute("target", "_blank")
+  node.setAttribute("rel", "noopener noreferrer nofollow")
+})
+
+/** Elements of the page made of HTML, of which nothing can run, load or leave its place. */
+export function sanitize(html: string): DocumentFragment {
+  return purify.sanitize(html, {
+    ALLOWED_TAGS: [...TAGS],
+    ALLOWED_ATTR: [...ATTRIBUTES],
+    ALLOWED_URI_REGEXP: ADDRESS,
+    ALLOW_DATA_ATTR: false,
+    ALLOW_ARIA_ATTR: false,
+    KEEP_CONTENT: true,
+    // No second reading of a text, which is where harmless markup has turned into harmful one.
+    RETURN_DOM_FRAGMENT: true,
+  })
+}

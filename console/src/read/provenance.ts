@@ -1,0 +1,90 @@
+import type { OperationSpec, SourceStatus } from "../api/model.ts"
+import { isRecord, listOf, textOf } from "./json.ts"
+
+/** One line of where an operation comes from. */
+export interface Origin {
+  readonly label: string
+  readonly value: string
+  /** Something to beware of. */
+  readonly isWarning?: boolean | undefined
+}
+
+const KINDS: Readonly<Record<SourceStatus["kind"], string>> = {
+  scan: "Source files",
+  openapi: "OpenAPI document",
+  mcp: "MCP server",
+  remote: "Hub",
+}
+
+/** Where an operation comes from: its source, and its place there. */
+export function provenanceOf(
+  { _meta }: Pick<OperationSpec, "_meta">,
+  source?: SourceStatus,
+): readonly Origin[] {
+  const meta = _meta ?? {}
+  return [
+    ...sourceLines(source),
+    ...openapiLines(meta["openapi"]),
+    ...mcpLines(meta["mcp"], source),
+  ]
+}
+
+/** The source of an operation, by its name, else by the namespace that its id begins with. */
+export function sourceFor(
+  id: string,
+  name: string | undefined,
+  sources: readonly SourceStatus[],
+): SourceStatus | undefined {
+  const named = sources.find((source) => source.name === name)
+  if (named !== undefined || name !== undefined) return named
+  const found = sources.filter(
+    ({ namespace }) => namespace !== "" && id.startsWith(`${namespace}.`),
+  )
+  return found.toSorted((left, right) => right.namespace.length - left.namespace.length)[0]
+}
+
+function sourceLines(source: SourceStatus | undefined): readonly Origin[] {
+  if (source === undefined) return []
+  return [
+    { label: "Source", value: source.name },
+    { label: KINDS[source.kind], value: source.origin },
+  ]
+}
+
+function openapiLines(openapi: unknown): readonly Origin[] {
+  if (!isRecord(openapi)) return []
+  const method = textOf(openapi["method"])?.toUpperCase()
+  const path = textOf(openapi["path"])
+  return [
+    ...line("Request", [method, path].filter((text) => text !== undefined).join(" ")),
+    ...line("operationId", openapi["operationId"]),
+  ]
+}
+
+function mcpLines(mcp: unknown, source: SourceStatus | undefined): readonly Origin[] {
+  if (!isRecord(mcp)) return []
+  const tool = isRecord(mcp["tool"]) ? mcp["tool"] : {}
+  const hidden = listOf(mcp["hiddenText"]).filter(isRecord)
+  return [
+    ...(source === undefined ? line("MCP server", mcp["server"]) : []),
+    ...line("Tool", tool["name"]),
+    ...line("Resource", mcp["uri"] ?? mcp["uriTemplate"]),
+    ...line("Prompt", mcp["prompt"]),
+    ...line("Fingerprint", mcp["fingerprint"]),
+    ...hidden.map((one) => ({
+      label: "Hidden characters",
+      value: `${listOf(one["characters"]).join(", ")} at ${String(one["path"])}`,
+      isWarning: true,
+    })),
+    ...listOf(mcp["diagnostics"]).map((text) => ({
+      label: "Not taken over",
+      value: String(text),
+      isWarning: true,
+    })),
+  ]
+}
+
+function line(label: string, value: unknown): readonly Origin[] {
+  const text = textOf(value)
+  return text === undefined ? [] : [{ label, value: text }]
+}

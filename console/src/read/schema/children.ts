@@ -1,0 +1,156 @@
+import { hasKeys, isRecord, listOf, textOf } from "../json.ts"
+import { flatten } from "./flatten.ts"
+import type { Flat, Layer, Union } from "./flatten.ts"
+import type { Part, Scope } from "./scope.ts"
+import { choicesOf, MAX_MEMBERS, typeText, typesOf } from "./types.ts"
+import { valuesOf } from "./values.ts"
+
+/** What a child is to its parent. */
+export type ChildKind = "property" | "names" | "item" | "option" | "choice" | "condition"
+
+/** A part of a schema, and how it belongs to it. */
+export interface ChildPart {
+  readonly kind: ChildKind
+  readonly label: string
+  readonly isRequired: boolean
+  /** All of these hold at once. */
+  readonly parts: readonly Part[]
+}
+
+/** The parts of a schema that are shown below it. */
+export function childParts(flat: Flat): readonly ChildPart[] {
+  return [
+    ...properties(flat),
+    ...flat.layers.flatMap(otherNames),
+    ...flat.layers.flatMap(items),
+    ...choices(flat),
+    ...flat.layers.flatMap(conditions),
+  ]
+}
+
+/** Whether there are any; asked of every row, most of which are never opened. */
+export function hasChildParts(flat: Flat): boolean {
+  if (flat.layers.some(({ schema }) => hasKeys(schema["properties"]))) return true
+  return childParts(flat).length > 0
+}
+
+/** Declared properties; what several layers say of one name holds at once. */
+function properties({ layers }: Flat): readonly ChildPart[] {
+  const found = new Map<string, Part[]>()
+  const required = new Set<string>()
+  for (const { schema, scope } of layers) {
+    for (const name of listOf(schema["required"])) required.add(String(name))
+    const declared = isRecord(schema["properties"]) ? schema["properties"] : {}
+    for (const [name, value] of Object.entries(declared)) {
+      const parts = found.get(name)
+      if (parts === undefined) found.set(name, [{ schema: value, scope }])
+      else parts.push({ schema: value, scope })
+    }
+  }
+  return [...found].map(([label, parts]) => ({
+    kind: "property",
+    label,
+    isRequired: required.has(label),
+    parts,
+  }))
+}
+
+function otherNames({ schema, scope }: Layer): readonly ChildPart[] {
+  const { patternProperties, additionalProperties, unevaluatedProperties, propertyNames } = schema
+  const patterns = isRecord(patternProperties) ? Object.entries(patternProperties) : []
+  const open = isRecord(additionalProperties) ? additionalProperties : unevaluatedProperties
+  return [
+    ...patterns.map(([pattern, value]) => child("names", `names like ${pattern}`, value, scope)),
+    ...(isTelling(open) ? [child("names", "other names", open, scope)] : []),
+    ...(isTelling(propertyNames) ? [child("names", "each name", propertyNames, scope)] : []),
+  ]
+}
+
+function items({ schema, scope }: Layer): readonly ChildPart[] {
+  const places = listOf(schema["prefixItems"])
+  const rest = schema["items"] ?? schema["unevaluatedItems"]
+  const { contains } = schema
+  const least = typeof schema["minItems"] === "number" ? schema["minItems"] : 0
+  return [
+    ...places.map((place, index) => ({
+      ...child("item", `item ${index + 1}`, place, scope),
+      isRequired: index < least,
+    })),
+    ...(isTelling(rest) && isWorthARow({ schema: rest, scope })
+      ? [child("item", places.length > 0 ? "each other item" : "each item", rest, scope)]
+      : []),
+    ...(isTelling(contains) ? [child("item", "at least one item", contains, scope)] : []),
+  ]
+}
+
+/** Several choices at once are shown one below the other. */
+function choices(flat: Flat): readonly ChildPart[] {
+  const unions = choicesOf(flat)
+  const [only] = unions
+  if (unions.length === 1 && only !== undefined) return options(only)
+  return unions.map(({ kind, parts }) => {
+    const [first] = parts
+    const schema = { [kind]: parts.map((part) => part.schema) }
+    const scope = first?.scope as Scope
+    return child("choice", kind === "oneOf" ? "one of" : "any of", schema, scope)
+  })
+}
+
+/** None where the type has said it all: `string | integer`. */
+function options({ parts }: Union): readonly ChildPart[] {
+  if (parts.length <= MAX_MEMBERS && !parts.some(isWorthARow)) return []
+  return parts.map(({ schema, scope }, index) => {
+    const name = optionName({ schema, scope })
+    const label = name === undefined ? `option ${index + 1}` : `option ${index + 1}: ${name}`
+    return child("option", label, schema, scope)
+  })
+}
+
+/** What tells an option from the others beside its type: its title, or a constant among its properties. */
+function optionName(part: Part): string | undefined {
+  const flat = flatten([part])
+  const title = isRecord(part.schema) ? textOf(part.schema["title"]) : undefined
+  if (title !== undefined || flat.name !== undefined) {
+    return title === typeText(flat) ? undefined : title
+  }
+  for (const { schema, scope } of flat.layers) {
+    const declared = isRecord(schema["properties"]) ? schema["properties"] : {}
+    for (const [name, value] of Object.entries(declared)) {
+      const values = valuesOf(flatten([{ schema: value, scope }]))
+      if (values?.length === 1) return `${name} is ${JSON.stringify(values[0])}`
+    }
+  }
+  return undefined
+}
+
+function conditions({ schema, scope }: Layer): readonly ChildPart[] {
+  const { not, if: when, then, else: otherwise, dependentSchemas } = schema
+  const dependent = isRecord(dependentSchemas) ? Object.entries(dependentSchemas) : []
+  return [
+    ...(isTelling(not) ? [child("condition", "must not be", not, scope)] : []),
+    ...(when === undefined ? [] : [child("condition", "if it is", when, scope)]),
+    ...(isTelling(then) ? [child("condition", "then it is", then, scope)] : []),
+    ...(isTelling(otherwise) ? [child("condition", "else it is", otherwise, scope)] : []),
+    ...dependent.map(([name, value]) => child("condition", `with ${name}`, value, scope)),
+  ]
+}
+
+function child(kind: ChildKind, label: string, schema: unknown, scope: Scope): ChildPart {
+  return { kind, label, isRequired: false, parts: [{ schema, scope }] }
+}
+
+function isTelling(schema: unknown): boolean {
+  return hasKeys(schema)
+}
+
+const SAID_BY_TYPE = new Set(["type", "$comment"])
+
+/** `string[]` says all there is to say of its items. */
+function isWorthARow(part: Part): boolean {
+  const flat = flatten([part])
+  if (typesOf(flat).some((type) => type === "object" || type === "array")) return true
+  return (
+    flat.unions.length > 0 ||
+    flat.layers.some(({ schema }) => Object.keys(schema).some((key) => !SAID_BY_TYPE.has(key)))
+  )
+}

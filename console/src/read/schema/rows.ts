@@ -1,0 +1,139 @@
+import type { SchemaNode } from "./node.ts"
+
+/** A line of the tree as it is open now. */
+export interface Row {
+  readonly node: SchemaNode
+  /** 1 for the outermost. */
+  readonly level: number
+  readonly position: number
+  readonly size: number
+  readonly isOpenable: boolean
+  readonly isOpen: boolean
+  /** The place of the parent among the rows; -1 for none. */
+  readonly parent: number
+}
+
+/** Values of an enum that are shown before all of them are asked for. */
+export const SHORT_LIST = 8
+
+// A schema that refers to itself has no end.
+const MAX_ROWS = 20_000
+
+// As many as are seen at a glance.
+const FEW_ROWS = 25
+
+/** Whether there is more to show of a node. */
+export function isOpenable({ hasChildren, valueCount }: SchemaNode): boolean {
+  return hasChildren || valueCount > SHORT_LIST
+}
+
+/** The rows below a node, with those of every open one. */
+export function rowsOf(root: SchemaNode, open: ReadonlySet<string>): readonly Row[] {
+  const rows: Row[] = []
+  const add = (nodes: readonly SchemaNode[], level: number, parent: number): void => {
+    nodes.forEach((node, index) => {
+      if (rows.length >= MAX_ROWS) return
+      const canOpen = isOpenable(node)
+      const isOpen = canOpen && open.has(node.key)
+      const at = rows.length
+      const position = index + 1
+      const size = nodes.length
+      rows.push({ node, level, position, size, isOpenable: canOpen, isOpen, parent })
+      if (isOpen && node.hasChildren) add(node.children(), level + 1, at)
+    })
+  }
+  add(root.children(), 1, -1)
+  return rows
+}
+
+/** A set in which a node is open or closed. With a list its items are opened as well. */
+export function toggled(open: ReadonlySet<string>, node: SchemaNode): ReadonlySet<string> {
+  const next = new Set(open)
+  if (next.delete(node.key)) return next
+  openWithItems(node, next)
+  return next
+}
+
+function openWithItems(node: SchemaNode, open: Set<string>): void {
+  for (let at: SchemaNode | undefined = node; at !== undefined && !open.has(at.key);) {
+    open.add(at.key)
+    const children: readonly SchemaNode[] = at.hasChildren ? at.children() : []
+    const [only] = children
+    at = children.length === 1 && only?.kind === "item" && !only.isRecursive ? only : undefined
+  }
+}
+
+/**
+ * The set in which everything is open, level by level, until there are as many rows as a reader bears.
+ * What refers to itself stays closed.
+ */
+export function allOpen(root: SchemaNode, most = 400): ReadonlySet<string> {
+  const open = new Set<string>()
+  let count = root.children().length
+  let level: readonly SchemaNode[] = root.children()
+  while (level.length > 0) {
+    const next: SchemaNode[] = []
+    for (const node of level) {
+      if (count >= most) return open
+      if (!node.hasChildren || node.isRecursive) continue
+      const children = node.children()
+      if (count + children.length > most) continue
+      count += children.length
+      open.add(node.key)
+      next.push(...children)
+    }
+    level = next
+  }
+  return open
+}
+
+/** What is open before anybody has opened anything: all of a small schema, the items of a list. */
+export function openAtFirst(root: SchemaNode): ReadonlySet<string> {
+  const open = new Set(allOpen(root, FEW_ROWS))
+  const children = root.hasChildren ? root.children() : []
+  const [only] = children
+  if (children.length === 1 && only?.kind === "item") openWithItems(only, open)
+  return open
+}
+
+/** What a key means in the tree: another row to go to, a row to open or close, or nothing. */
+export type TreeMove =
+  | { readonly kind: "go"; readonly to: number }
+  | { readonly kind: "toggle" }
+  | { readonly kind: "none" }
+
+/** The move of a key on a row, as trees of desktops have it; a letter goes to the next row that begins so. */
+export function moveOf(key: string, at: number, rows: readonly Row[]): TreeMove {
+  const row = rows[at]
+  if (row === undefined) return { kind: "none" }
+  const go = (to: number): TreeMove =>
+    to === at || rows[to] === undefined ? { kind: "none" } : { kind: "go", to }
+  switch (key) {
+    case "ArrowDown":
+      return go(at + 1)
+    case "ArrowUp":
+      return go(at - 1)
+    case "Home":
+      return go(0)
+    case "End":
+      return go(rows.length - 1)
+    case "ArrowRight":
+      if (row.isOpenable && !row.isOpen) return { kind: "toggle" }
+      return rows[at + 1]?.parent === at ? go(at + 1) : { kind: "none" }
+    case "ArrowLeft":
+      return row.isOpen ? { kind: "toggle" } : go(row.parent)
+    case "Enter":
+    case " ":
+      return row.isOpenable ? { kind: "toggle" } : { kind: "none" }
+    default:
+      return go(nextBeginning(key, at, rows))
+  }
+}
+
+function nextBeginning(key: string, at: number, rows: readonly Row[]): number {
+  if ([...key].length !== 1) return -1
+  const letter = key.toLowerCase()
+  const begins = ({ node }: Row): boolean => node.label.toLowerCase().startsWith(letter)
+  const after = rows.findIndex((row, index) => index > at && begins(row))
+  return after >= 0 ? after : rows.findIndex(begins)
+}

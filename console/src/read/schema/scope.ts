@@ -1,0 +1,111 @@
+import { getOwn, isRecord, listOf } from "../json.ts"
+import type { JsonSchema } from "../json.ts"
+
+/** Where references of a schema are looked up. */
+export interface Scope {
+  /** All there is. */
+  readonly document: JsonSchema
+  /** The part that `#` means: the nearest schema with an `$id`, else the document. */
+  readonly resource: JsonSchema
+}
+
+/** A schema, and where its references lead. */
+export interface Part {
+  readonly schema: unknown
+  readonly scope: Scope
+}
+
+/** What a reference leads to, and what that is called. */
+export interface Target extends Part {
+  readonly name: string | undefined
+}
+
+/** The scope of a whole document. */
+export function scopeOf(document: unknown): Scope {
+  const root = isRecord(document) ? document : {}
+  return { document: root, resource: root }
+}
+
+/** The scope of what is inside a schema: one with an `$id` is a document of its own. */
+export function scopeWithin(schema: JsonSchema, scope: Scope): Scope {
+  return typeof schema["$id"] === "string" && schema !== scope.document
+    ? { document: scope.document, resource: schema }
+    : scope
+}
+
+/** What a reference leads to; `undefined` where that is not part of the document. */
+export function follow(reference: string, scope: Scope): Target | undefined {
+  if (reference === "#") return { schema: scope.resource, scope, name: nameOf(scope.resource) }
+  if (reference.startsWith("#/")) return byPointer(reference.slice(1), scope)
+  const found = idsOf(scope.document).get(reference)
+  if (found !== undefined) return targetOf(found, scope, lastOf(reference))
+  const hash = reference.indexOf("#")
+  if (hash <= 0) return undefined
+  const resource = idsOf(scope.document).get(reference.slice(0, hash))
+  if (resource === undefined) return undefined
+  return follow(reference.slice(hash), { document: scope.document, resource })
+}
+
+function byPointer(pointer: string, scope: Scope): Target | undefined {
+  let at: unknown = scope.resource
+  let last = ""
+  for (const token of decoded(pointer).slice(1).split("/")) {
+    last = token.replaceAll("~1", "/").replaceAll("~0", "~")
+    if (typeof at !== "object" || at === null) return undefined
+    at = getOwn(at, last)
+  }
+  if (at === undefined) return undefined
+  const isNamed = /\/(?:\$defs|definitions|schemas)\/[^/]*$/.test(pointer)
+  return targetOf(at, scope, isNamed ? last : undefined)
+}
+
+function targetOf(schema: unknown, scope: Scope, name: string | undefined): Target {
+  const within = isRecord(schema) ? scopeWithin(schema, scope) : scope
+  return { schema, scope: within, name: name ?? (isRecord(schema) ? nameOf(schema) : undefined) }
+}
+
+function nameOf({ title, $id }: JsonSchema): string | undefined {
+  if (typeof title === "string" && title !== "") return title
+  return typeof $id === "string" ? lastOf($id) : undefined
+}
+
+function lastOf(reference: string): string | undefined {
+  return /[^/#]+$/.exec(reference)?.[0]
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+const known = new WeakMap<JsonSchema, ReadonlyMap<string, JsonSchema>>()
+
+/** Schemas by `$id` and `#anchor`; looked for only when a reference needs it. */
+function idsOf(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
+  let ids = known.get(document)
+  if (ids === undefined) known.set(document, (ids = findIds(document)))
+  return ids
+}
+
+function findIds(document: JsonSchema): ReadonlyMap<string, JsonSchema> {
+  const ids = new Map<string, JsonSchema>()
+  const waiting: unknown[] = [document]
+  while (waiting.length > 0) {
+    const node = waiting.pop()
+    for (const child of childrenOf(node)) waiting.push(child)
+    if (!isRecord(node)) continue
+    const { $id, $anchor, $dynamicAnchor } = node
+    if (typeof $id === "string" && !ids.has($id)) ids.set($id, node)
+    for (const anchor of [$anchor, $dynamicAnchor]) {
+      if (typeof anchor === "string" && !ids.has(`#${anchor}`)) ids.set(`#${anchor}`, node)
+    }
+  }
+  return ids
+}
+
+function childrenOf(node: unknown): readonly unknown[] {
+  return isRecord(node) ? Object.values(node) : listOf(node)
+}

@@ -1,0 +1,119 @@
+import { getOwn, isRecord } from "../json.ts"
+import { flatten } from "../schema/flatten.ts"
+import { scopeOf } from "../schema/scope.ts"
+import type { Part } from "../schema/scope.ts"
+import { choicesOf, typesOf } from "../schema/types.ts"
+import { shellWord } from "./shell.ts"
+
+// More than this is read better as JSON.
+const MAX_ARGUMENTS = 8
+
+/**
+ * The words after `operations call <id>` that give an input.
+ *
+ * `key=value` where the command reads the very same value back by the schema, `key:=json` where it may not,
+ * and `--input` where names or their number ask for it.
+ */
+export function commandInput(input: unknown, schema: unknown): readonly string[] {
+  if (input === undefined) return []
+  const words = isRecord(input) ? argumentsOf(input, schema) : undefined
+  if (words !== undefined && words.length <= MAX_ARGUMENTS) return words.map(shellWord)
+  return ["--input", shellWord(JSON.stringify(input))]
+}
+
+function argumentsOf(
+  input: Readonly<Record<string, unknown>>,
+  schema: unknown,
+): readonly string[] | undefined {
+  const root = { schema, scope: scopeOf(schema) }
+  const words: string[] = []
+  for (const [name, value] of Object.entries(input)) {
+    const part = propertyOf(root, name)
+    // Of other names the command may have ideas of its own.
+    if (part === undefined || !isPlainName(name)) return undefined
+    words.push(...wordsOf(name, value, part))
+  }
+  return words
+}
+
+function wordsOf(key: string, value: unknown, part: Part): readonly string[] {
+  const json = [`${key}:=${JSON.stringify(value)}`]
+  if (Array.isArray(value)) return listWords(key, value, part) ?? json
+  if (isRecord(value)) return objectWords(key, value, part) ?? json
+  return isReadBack(value, part) ? [`${key}=${typed(value)}`] : json
+}
+
+function objectWords(
+  key: string,
+  value: Readonly<Record<string, unknown>>,
+  part: Part,
+): readonly string[] | undefined {
+  const entries = Object.entries(value)
+  if (entries.length === 0) return undefined
+  const words: string[] = []
+  for (const [name, item] of entries) {
+    const inner = propertyOf(part, name)
+    if (inner === undefined || !isPlainName(name)) return undefined
+    words.push(...wordsOf(`${key}.${name}`, item, inner))
+  }
+  return words
+}
+
+function listWords(
+  key: string,
+  items: readonly unknown[],
+  part: Part,
+): readonly string[] | undefined {
+  const item = itemOf(part)
+  if (item === undefined || items.length === 0) return undefined
+  if (!items.every((value) => isReadBack(value, item))) return undefined
+  return items.map((value) => `${key}[]=${typed(value)}`)
+}
+
+/** A text that begins with @ would be a file. */
+function typed(value: unknown): string {
+  const text = String(value)
+  return text.startsWith("@") ? `@${text}` : text
+}
+
+/** Whether the command takes what is typed for this very value. */
+function isReadBack(value: unknown, part: Part): boolean {
+  const flat = flatten([part])
+  const [type, ...others] = typesOf(flat).filter((one) => one !== "null")
+  if (type === undefined || others.length > 0 || choicesOf(flat).length > 0) return false
+  switch (typeof value) {
+    case "string":
+      return type === "string" && !value.includes("\0")
+    case "number":
+      return (type === "number" || type === "integer") && /^-?\d{1,15}(?:\.\d+)?$/.test(`${value}`)
+    case "boolean":
+      return type === "boolean"
+    default:
+      return false
+  }
+}
+
+/** What is declared under a name without a doubt. */
+function propertyOf(part: Part, name: string): Part | undefined {
+  const flat = flatten([part])
+  if (choicesOf(flat).length > 0) return undefined
+  const found = flat.layers.flatMap(({ schema, scope }) => {
+    const { properties } = schema
+    const value = isRecord(properties) ? getOwn(properties, name) : undefined
+    return value === undefined ? [] : [{ schema: value, scope }]
+  })
+  return found.length === 1 ? found[0] : undefined
+}
+
+function itemOf(part: Part): Part | undefined {
+  const flat = flatten([part])
+  const found = flat.layers.filter(({ schema }) => isRecord(schema["items"]))
+  const hasPlaces = flat.layers.some(({ schema }) => schema["prefixItems"] !== undefined)
+  const [only, ...others] = found
+  if (only === undefined || others.length > 0 || hasPlaces) return undefined
+  return { schema: only.schema["items"], scope: only.scope }
+}
+
+function isPlainName(name: string): boolean {
+  return /^[A-Za-z_][\w-]*$/.test(name) && name !== "__proto__"
+}

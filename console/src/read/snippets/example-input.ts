@@ -1,0 +1,50 @@
+import type { OperationSpec } from "../../api/model.ts"
+import { getOwn, isRecord, listOf, setOwn } from "../json.ts"
+import { flatten } from "../schema/flatten.ts"
+import { scopeOf } from "../schema/scope.ts"
+import { typesOf } from "../schema/types.ts"
+import { sampleOf } from "./sample.ts"
+
+const MAX_EXAMPLES = 20
+
+/** Inputs that show how an operation is called; `undefined` for one that takes nothing. Never empty. */
+export function exampleInputs(
+  spec: Pick<OperationSpec, "examples" | "inputSchema">,
+): readonly unknown[] {
+  const schema: unknown = spec.inputSchema
+  const { examples = [] } = spec
+  if (examples.length === 0 && takesNothing(schema)) return [undefined]
+  const made = sampleOf({ schema, scope: scopeOf(schema) })
+  if (examples.length === 0) return [made]
+  return examples
+    .slice(0, MAX_EXAMPLES)
+    .map((example) => completed(unwrapped(example, schema), made, schema))
+}
+
+/** Documents show bodies without what goes into the path: what must be given and is missing is added. */
+function completed(example: unknown, made: unknown, schema: unknown): unknown {
+  if (!isRecord(example) || !isRecord(made)) return example
+  const { layers } = flatten([{ schema, scope: scopeOf(schema) }])
+  const required = new Set(layers.flatMap((layer) => listOf(layer.schema["required"])))
+  const missing = [...required].map(String).filter((name) => !Object.hasOwn(example, name))
+  const value: Record<string, unknown> = {}
+  for (const name of missing) if (Object.hasOwn(made, name)) setOwn(value, name, made[name])
+  for (const [name, item] of Object.entries(example)) setOwn(value, name, item)
+  return value
+}
+
+const WORDS = new Set(["input", "output", "name", "title", "description", "summary"])
+
+/** Some write an example as what goes in and what comes out. */
+function unwrapped(example: unknown, schema: unknown): unknown {
+  if (!isRecord(example) || !Object.hasOwn(example, "input")) return example
+  const properties = isRecord(schema) ? schema["properties"] : undefined
+  const isInput = isRecord(properties) && getOwn(properties, "input") !== undefined
+  const others = Object.keys(example).filter((key) => !WORDS.has(key))
+  return isInput || others.length > 0 ? example : example["input"]
+}
+
+function takesNothing(schema: unknown): boolean {
+  const types = typesOf(flatten([{ schema, scope: scopeOf(schema) }]))
+  return types.length === 1 && (types[0] === "void" || types[0] === "undefined")
+}

@@ -1,0 +1,153 @@
+// A small value that fits a schema: what the schema shows itself, else the least that it asks for.
+
+import { isRecord, listOf, setOwn } from "../json.ts"
+import { flatten } from "../schema/flatten.ts"
+import type { Flat } from "../schema/flatten.ts"
+import type { Part } from "../schema/scope.ts"
+import { typesOf } from "../schema/types.ts"
+import { valuesOf } from "../schema/values.ts"
+import { sampleNumber } from "./sample-number.ts"
+import { sampleText } from "./sample-text.ts"
+
+// Something that must hold itself has no value at all.
+const MAX_DEPTH = 12
+const MAX_ITEMS = 20
+
+/** A value for a schema. Not every schema can be served: what is wrong is said when it is called. */
+export function sampleOf(part: Part, depth = 0): unknown {
+  const flat = flatten([part])
+  const given = givenOf(flat)
+  if (given !== undefined) return given.value
+  if (depth > MAX_DEPTH) return null
+  return made(chosen(flat), depth)
+}
+
+/** What the schema shows: an example, its default, the first of its values. */
+function givenOf(flat: Flat): { readonly value: unknown } | undefined {
+  for (const { schema } of flat.layers) {
+    const [example] = listOf(schema["examples"])
+    if (example !== undefined && fits(example, flat)) return { value: example }
+    if (schema["default"] !== undefined && fits(schema["default"], flat)) {
+      return { value: schema["default"] }
+    }
+  }
+  const values = valuesOf(flat)
+  return values === undefined || values.length === 0 ? undefined : { value: values[0] }
+}
+
+/** Examples are often written without a look at the schema. */
+function fits(value: unknown, flat: Flat): boolean {
+  const values = valuesOf(flat)
+  if (values !== undefined && typeof value !== "object" && !values.includes(value)) return false
+  const types = typesOf(flat)
+  if (value === null) return flat.isNullable || types.length === 0 || types.includes("null")
+  if (types.length === 0) return true
+  if (Array.isArray(value)) return types.includes("array")
+  if (typeof value === "number") {
+    return types.includes("number") || (types.includes("integer") && Number.isInteger(value))
+  }
+  if (!isRecord(value)) return types.includes(typeof value)
+  if (!types.includes("object")) return false
+  const required = flat.layers.flatMap(({ schema }) => listOf(schema["required"]))
+  return required.every((name) => Object.hasOwn(value, String(name)))
+}
+
+/** With the first member of every union. */
+function chosen(flat: Flat): Flat {
+  const parts = flat.layers.map(({ schema, scope }): Part => ({ schema: plain(schema), scope }))
+  const picked = flat.unions.flatMap(({ parts: [first] }) => (first === undefined ? [] : [first]))
+  if (picked.length === 0) return flat
+  const next = flatten([...parts, ...picked])
+  return next.unions.length === 0 || next.layers.length > 100 ? next : chosen(next)
+}
+
+/** What is laid out already, without the keywords that led to it. */
+function plain(schema: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const {
+    $ref: _ref,
+    $dynamicRef: _dynamic,
+    allOf: _all,
+    oneOf: _one,
+    anyOf: _any,
+    ...own
+  } = schema
+  return own
+}
+
+function made(flat: Flat, depth: number): unknown {
+  const given = givenOf(flat)
+  if (given !== undefined) return given.value
+  const [type] = typesOf(flat).filter((one) => one !== "null")
+  switch (type) {
+    case "object":
+      return madeObject(flat, depth)
+    case "array":
+      return madeArray(flat, depth)
+    case "string":
+      return sampleText(flat)
+    case "number":
+    case "integer":
+      return sampleNumber(flat, type === "integer")
+    case "boolean":
+      return true
+    default:
+      return typesOf(flat).includes("null") ? null : madeOfAnything(flat)
+  }
+}
+
+function madeOfAnything(flat: Flat): unknown {
+  const isText = flat.layers.some(({ schema }) => schema["format"] !== undefined)
+  return isText ? sampleText(flat) : {}
+}
+
+/** Every property that must be given, and no other. */
+function madeObject(flat: Flat, depth: number): unknown {
+  const value: Record<string, unknown> = {}
+  const required = new Set(flat.layers.flatMap(({ schema }) => listOf(schema["required"])))
+  for (const name of required) {
+    const [first, ...others] = partsOf(flat, String(name))
+    if (first === undefined) setOwn(value, String(name), "…")
+    else setOwn(value, String(name), sampleOf(together(first, others), depth + 1))
+  }
+  return value
+}
+
+function partsOf(flat: Flat, name: string): readonly Part[] {
+  return flat.layers.flatMap(({ schema, scope }) => {
+    const { properties } = schema
+    if (!isRecord(properties) || !Object.hasOwn(properties, name)) return []
+    return [{ schema: properties[name], scope }]
+  })
+}
+
+function together(first: Part, others: readonly Part[]): Part {
+  if (others.length === 0) return first
+  const schema = { allOf: [first, ...others].map((part) => part.schema) }
+  return { schema, scope: first.scope }
+}
+
+function madeArray(flat: Flat, depth: number): unknown {
+  const least = Math.max(0, ...flat.layers.map(({ schema }) => Number(schema["minItems"]) || 0))
+  const items: unknown[] = []
+  for (let index = 0; index < Math.min(least, MAX_ITEMS); index++) {
+    const part = itemAt(flat, index)
+    items.push(part === undefined ? "…" : different(sampleOf(part, depth + 1), items, flat))
+  }
+  return items
+}
+
+function itemAt(flat: Flat, index: number): Part | undefined {
+  for (const { schema, scope } of flat.layers) {
+    const place = listOf(schema["prefixItems"])[index]
+    if (place !== undefined) return { schema: place, scope }
+    if (isRecord(schema["items"])) return { schema: schema["items"], scope }
+  }
+  return undefined
+}
+
+/** Where no item may be there twice, texts and numbers are told apart. */
+function different(value: unknown, items: readonly unknown[], flat: Flat): unknown {
+  if (!flat.layers.some(({ schema }) => schema["uniqueItems"] === true)) return value
+  if (typeof value === "number") return value + items.length
+  return typeof value === "string" && items.length > 0 ? `${value}${items.length + 1}` : value
+}

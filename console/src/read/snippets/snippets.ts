@@ -1,0 +1,154 @@
+// How an operation of this hub is called from elsewhere. Everything here can be pasted and run.
+
+import type { OperationSpec } from "../../api/model.ts"
+import { commandInput } from "./command-input.ts"
+import { shellLine, shellWord } from "./shell.ts"
+import { sourceText } from "./source-text.ts"
+
+/** A piece of code to copy. */
+export interface Snippet {
+  readonly id: "typescript" | "curl" | "command" | "mcp" | "vscode"
+  readonly label: string
+  readonly language: "ts" | "sh" | "json"
+  readonly code: string
+  /** What is needed before it runs. */
+  readonly note: string
+}
+
+/** The hub, as it is reached from where this page is. */
+export interface SnippetPlace {
+  readonly baseUrl: string
+  /** Whether the hub wants to know who calls. */
+  readonly needsToken: boolean
+}
+
+type Spec = Pick<OperationSpec, "namespace" | "name" | "type" | "inputSchema">
+
+/** Every way to call an operation with an input; `undefined` for no input. */
+export function snippetsOf(spec: Spec, input: unknown, place: SnippetPlace): readonly Snippet[] {
+  const at = { ...place, baseUrl: place.baseUrl.replace(/\/+$/, "") }
+  return [
+    {
+      id: "typescript",
+      label: "TypeScript",
+      language: "ts",
+      code: typescriptSnippet(spec, input, at),
+      note: `npm install @alkdev/operations ws${at.needsToken ? ", and the token in OPERATIONS_TOKEN" : ""}`,
+    },
+    {
+      id: "curl",
+      label: "curl",
+      language: "sh",
+      code: curlSnippet(spec, input, at),
+      note: at.needsToken ? 'With the token or key in a variable: export TOKEN="…"' : "",
+    },
+    {
+      id: "command",
+      label: "Command line",
+      language: "sh",
+      code: commandSnippet(spec, input, at),
+      note: `npm install --global @alkdev/operations${at.needsToken ? ", and the token in TOKEN" : ""}`,
+    },
+    {
+      id: "mcp",
+      label: "MCP client",
+      language: "json",
+      code: mcpSnippet(at),
+      note: "Claude Code (.mcp.json), Cursor (.cursor/mcp.json) and most others; the operation is one of its tools.",
+    },
+    {
+      id: "vscode",
+      label: "VS Code",
+      language: "json",
+      code: vscodeSnippet(at),
+      note: ".vscode/mcp.json; the operation is one of its tools.",
+    },
+  ]
+}
+
+/** A client over a WebSocket. */
+export function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+  const address = JSON.stringify(`${place.baseUrl.replace(/^http/i, "ws")}/ws`)
+  const token = place.needsToken ? `, {\n  token: process.env["OPERATIONS_TOKEN"],\n}` : ""
+  const id = JSON.stringify(idOf(spec))
+  const given = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
+  const call =
+    spec.type === "subscription"
+      ? [
+          `for await (const { data } of client.subscribe(${id}${given})) {`,
+          "  console.log(data)",
+          "}",
+        ]
+      : [`const { data } = await client.call(${id}${given})`, "console.log(data)"]
+  return [
+    `import { createClient } from "@alkdev/operations"`,
+    `import { createWebSocketTransport } from "@alkdev/operations/websocket"`,
+    "",
+    `const client = createClient(createWebSocketTransport(${address}${token}))`,
+    "",
+    ...call,
+    "await client.close()",
+  ].join("\n")
+}
+
+/** A request to the gateway of the hub. */
+export function curlSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+  const isStream = spec.type === "subscription"
+  return shellLine([
+    `curl ${isStream ? "-sN" : "-s"} -X POST`,
+    shellWord(`${place.baseUrl}/operations/${encodeURIComponent(idOf(spec))}`),
+    ...(isStream ? ["-H", "'Accept: text/event-stream'"] : []),
+    ...(place.needsToken ? ["-H", '"Authorization: Bearer $TOKEN"'] : []),
+    ...(input === undefined
+      ? []
+      : ["-H", "'Content-Type: application/json'", "--data-raw", shellWord(JSON.stringify(input))]),
+  ])
+}
+
+/** The command that comes with the package. */
+export function commandSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+  return shellLine([
+    ...(place.needsToken ? ['OPERATIONS_TOKEN="$TOKEN"'] : []),
+    `operations ${spec.type === "subscription" ? "watch" : "call"}`,
+    shellWord(idOf(spec)),
+    ...commandInput(input, spec.inputSchema),
+    "--hub",
+    shellWord(place.baseUrl),
+  ])
+}
+
+/** What most clients of MCP read. */
+export function mcpSnippet(place: SnippetPlace): string {
+  const server = {
+    type: "http",
+    url: `${place.baseUrl}/mcp`,
+    ...(place.needsToken && { headers: { Authorization: "Bearer ${OPERATIONS_TOKEN}" } }),
+  }
+  return JSON.stringify({ mcpServers: { operations: server } }, null, 2)
+}
+
+/** The same for VS Code, which asks for the token and keeps it. */
+export function vscodeSnippet(place: SnippetPlace): string {
+  const server = {
+    type: "http",
+    url: `${place.baseUrl}/mcp`,
+    ...(place.needsToken && { headers: { Authorization: "Bearer ${input:operations-token}" } }),
+  }
+  const inputs = [
+    {
+      type: "promptString",
+      id: "operations-token",
+      description: "Token or API key of the hub",
+      password: true,
+    },
+  ]
+  return JSON.stringify(
+    { ...(place.needsToken && { inputs }), servers: { operations: server } },
+    null,
+    2,
+  )
+}
+
+function idOf({ namespace, name }: Spec): string {
+  return `${namespace}.${name}`
+}

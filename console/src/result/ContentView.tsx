@@ -1,0 +1,99 @@
+import { useMemo } from "react"
+import type { ReactNode } from "react"
+import { CopyButton } from "../ui/CopyButton.tsx"
+import { formatBytes } from "../ui/format.ts"
+import { JsonTree } from "./JsonTree.tsx"
+import { toShown } from "./blocks.ts"
+import type { ShownBlock } from "./blocks.ts"
+
+/** The pieces of an MCP result, each as what it is. */
+export function ContentView({ content }: { readonly content: readonly unknown[] }): ReactNode {
+  const blocks = useMemo(() => content.slice(0, 100).map(toShown), [content])
+  return (
+    <ol className="content-blocks">
+      {blocks.map((block, at) => (
+        <li key={at} className="content-block">
+          <Block block={block} number={at + 1} />
+        </li>
+      ))}
+      {content.length > 100 && <li className="field-note">{content.length - 100} more in Raw.</li>}
+    </ol>
+  )
+}
+
+function Block({
+  block,
+  number,
+}: {
+  readonly block: ShownBlock
+  readonly number: number
+}): ReactNode {
+  switch (block.kind) {
+    case "text":
+      return <TextBlock text={block.text} isJson={block.isJson} />
+    case "image":
+      return (
+        <figure>
+          <img className="content-image" src={block.url} alt={`Result ${number}, ${block.type}`} />
+          <figcaption className="field-note">{block.type}</figcaption>
+        </figure>
+      )
+    case "audio":
+      return (
+        <figure>
+          {/* oxlint-disable-next-line jsx-a11y/media-has-caption -- a tool sends no captions */}
+          <audio controls src={block.url} aria-label={`Result ${number}, ${block.type}`} />
+          <figcaption className="field-note">{block.type}</figcaption>
+        </figure>
+      )
+    case "link":
+      return (
+        <p>
+          {block.href === undefined ? (
+            <strong>{block.name}</strong>
+          ) : (
+            <a href={block.href} target="_blank" rel="noopener noreferrer">
+              {block.name}
+            </a>
+          )}{" "}
+          <code>{block.uri}</code>
+          {block.description !== undefined && <span className="muted"> {block.description}</span>}
+        </p>
+      )
+    case "resource":
+      return (
+        <>
+          <p className="field-note">
+            Resource <code>{block.uri}</code>
+            {block.bytes !== undefined && `, ${formatBytes(block.bytes)}`}
+          </p>
+          {block.inner !== undefined && <Block block={block.inner} number={number} />}
+          {block.text !== undefined && <TextBlock text={block.text} isJson={false} />}
+        </>
+      )
+    case "unknown":
+      return <JsonTree value={block.value} label={`Result ${number}`} />
+  }
+}
+
+const MAX_SHOWN = 100_000
+
+function TextBlock({
+  text,
+  isJson,
+}: {
+  readonly text: string
+  readonly isJson: boolean
+}): ReactNode {
+  const value = useMemo(() => (isJson ? (JSON.parse(text) as unknown) : undefined), [text, isJson])
+  return (
+    <div className="content-text">
+      <CopyButton text={text} label="Copy text" />
+      {isJson ? (
+        <JsonTree value={value} label="Text as JSON" />
+      ) : (
+        <pre>{text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}</pre>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,116 @@
+import { useState } from "react"
+import type { ReactNode } from "react"
+import { countOf, entriesOf, isContainer, isOpenAtFirst, previewOf } from "./entries.ts"
+import "./result.css"
+
+/** How many neighbours are shown at once. */
+const STEP = 200
+/** Texts are cut here until they are asked for. */
+const MAX_TEXT = 400
+
+/** A JSON value as a tree that opens part by part: what is closed is not drawn. */
+export function JsonTree({
+  value,
+  label = "JSON",
+}: {
+  readonly value: unknown
+  readonly label?: string | undefined
+}): ReactNode {
+  return (
+    <ul className="json-tree" aria-label={label}>
+      <Node name={undefined} value={value} depth={0} />
+    </ul>
+  )
+}
+
+function Node({
+  name,
+  value,
+  depth,
+}: {
+  readonly name: string | undefined
+  readonly value: unknown
+  readonly depth: number
+}): ReactNode {
+  if (isContainer(value)) return <Branch name={name} value={value} depth={depth} />
+  return (
+    <li className="json-leaf">
+      <Name name={name} />
+      <Leaf value={value} />
+    </li>
+  )
+}
+
+function Branch({
+  name,
+  value,
+  depth,
+}: {
+  readonly name: string | undefined
+  readonly value: object
+  readonly depth: number
+}): ReactNode {
+  const [isOpen, setOpen] = useState(() => isOpenAtFirst(value, depth))
+  const [limit, setLimit] = useState(STEP)
+  const count = countOf(value)
+  if (count === 0) {
+    return (
+      <li className="json-leaf">
+        <Name name={name} />
+        <span className="json-preview">{previewOf(value)}</span>
+      </li>
+    )
+  }
+  return (
+    <li>
+      <button
+        type="button"
+        className="json-toggle"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Name name={name} />
+        <span className="json-preview">{previewOf(value)}</span>
+      </button>
+      {isOpen && (
+        <ul>
+          {entriesOf(value, limit).map((entry) => (
+            <Node key={entry.key} name={entry.key} value={entry.value} depth={depth + 1} />
+          ))}
+          {count > limit && (
+            <li>
+              <button type="button" className="json-more" onClick={() => setLimit(limit + STEP)}>
+                Show {Math.min(STEP, count - limit)} more of {count.toLocaleString("en")}
+              </button>
+            </li>
+          )}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function Name({ name }: { readonly name: string | undefined }): ReactNode {
+  return name === undefined ? null : <span className="json-name">{name}: </span>
+}
+
+function Leaf({ value }: { readonly value: unknown }): ReactNode {
+  const [isWhole, setWhole] = useState(false)
+  if (typeof value !== "string") {
+    const kind = typeof value === "number" ? "token-number" : "token-word"
+    return <span className={kind}>{JSON.stringify(value) ?? "nothing"}</span>
+  }
+  const isCut = value.length > MAX_TEXT && !isWhole
+  return (
+    <>
+      <span className="token-string json-text">
+        {JSON.stringify(isCut ? value.slice(0, MAX_TEXT) : value)}
+      </span>
+      {isCut && (
+        <button type="button" className="json-more" onClick={() => setWhole(true)}>
+          Show all {value.length.toLocaleString("en")} characters
+        </button>
+      )}
+    </>
+  )
+}

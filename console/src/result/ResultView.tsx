@@ -1,0 +1,118 @@
+import { useMemo, useState } from "react"
+import type { ReactNode } from "react"
+import type { CallOutcome } from "../api/model.ts"
+import { Badge } from "../ui/Badge.tsx"
+import { Button } from "../ui/Button.tsx"
+import { CopyButton } from "../ui/CopyButton.tsx"
+import { Tabs } from "../ui/Tabs.tsx"
+import type { Tab } from "../ui/Tabs.tsx"
+import { formatDuration } from "../ui/format.ts"
+import { ContentView } from "./ContentView.tsx"
+import { JsonTree } from "./JsonTree.tsx"
+import { ProblemView } from "./ProblemView.tsx"
+import { TableView } from "./TableView.tsx"
+import { download } from "./download.ts"
+import { tableOf } from "./table.ts"
+import "./result.css"
+
+/** How a call ended, in every way that its result can be looked at. */
+export function ResultView({
+  outcome,
+  onFault,
+}: {
+  readonly outcome: CallOutcome
+  /** Shows the field that a fault of the input is about. */
+  readonly onFault?: ((pointer: string) => void) | undefined
+}): ReactNode {
+  const [wanted, setWanted] = useState<string>()
+  const tabs = useMemo(() => tabsOf(outcome, onFault), [outcome, onFault])
+  const value = tabs.some(({ id }) => id === wanted) ? wanted : tabs[0]?.id
+  const data = outcome.ok ? outcome.envelope.data : outcome.problem
+  const text = (): string => JSON.stringify(data, null, 2) ?? ""
+  const isToolError =
+    outcome.ok && outcome.envelope.meta.source === "mcp" && outcome.envelope.meta.isError
+  return (
+    <div className="result">
+      <div className="result-bar">
+        <Badge tone={!outcome.ok ? "bad" : isToolError ? "warn" : "good"}>
+          {outcome.status === 0 ? "no answer" : outcome.status}
+        </Badge>
+        {isToolError && <Badge tone="warn">the tool reports a failure</Badge>}
+        <span className="muted">{formatDuration(outcome.durationMs)}</span>
+        <span className="result-actions">
+          <CopyButton text={text} label="Copy JSON" />
+          <Button
+            variant="quiet"
+            size="small"
+            onClick={() => download("result.json", text(), "application/json")}
+          >
+            Download
+          </Button>
+        </span>
+      </div>
+      <Tabs label="Result" tabs={tabs} value={value ?? "raw"} onChange={setWanted} />
+    </div>
+  )
+}
+
+function tabsOf(
+  outcome: CallOutcome,
+  onFault: ((pointer: string) => void) | undefined,
+): readonly Tab[] {
+  const tabs: Tab[] = []
+  if (!outcome.ok) {
+    const { problem } = outcome
+    tabs.push({
+      id: "error",
+      label: "Error",
+      panel: <ProblemView problem={problem} onFault={onFault} />,
+    })
+  } else {
+    const { data, meta } = outcome.envelope
+    if (meta.source === "mcp" && Array.isArray(meta.content) && meta.content.length > 0) {
+      tabs.push({ id: "content", label: "Content", panel: <ContentView content={meta.content} /> })
+    }
+    tabs.push({
+      id: "tree",
+      label: "Data",
+      panel:
+        data === undefined ? (
+          <p className="muted">It gave no data.</p>
+        ) : (
+          <JsonTree value={data} label="Data" />
+        ),
+    })
+    const table = tableOf(data)
+    if (table !== undefined)
+      tabs.push({ id: "table", label: "Table", panel: <TableView model={table} /> })
+  }
+  tabs.push({ id: "raw", label: "Raw", panel: <Raw outcome={outcome} /> })
+  return tabs
+}
+
+/** Everything that came, as it came. */
+function Raw({ outcome }: { readonly outcome: CallOutcome }): ReactNode {
+  const { status, durationMs, headers } = outcome
+  const body = outcome.ok ? outcome.envelope : outcome.problem
+  return (
+    <div className="stack">
+      <dl className="raw-facts">
+        <dt>Status</dt>
+        <dd>{status}</dd>
+        <dt>Time</dt>
+        <dd>{formatDuration(durationMs)}</dd>
+        {Object.entries(headers).map(([name, value]) => (
+          <div key={name} className="raw-header">
+            <dt>
+              <code>{name}</code>
+            </dt>
+            <dd>
+              <code>{value}</code>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <JsonTree value={body} label={outcome.ok ? "Envelope" : "Problem"} />
+    </div>
+  )
+}

@@ -1,0 +1,146 @@
+import { useState } from "react"
+import type { ReactNode } from "react"
+import { linkTo, navigate } from "../app/context.tsx"
+import { JsonTree } from "../result/JsonTree.tsx"
+import { Button, IconButton } from "../ui/Button.tsx"
+import { Empty } from "../ui/Empty.tsx"
+import { Icon } from "../ui/Icon.tsx"
+import { DiffView } from "./history/DiffView.tsx"
+import { EntryFacts } from "./history/EntryFacts.tsx"
+import type { HistoryEntry } from "./history/store.ts"
+import { history, leaveInput, useHistory } from "./history/use-history.ts"
+import "./try.css"
+
+/** Every call that was made from this browser: to find, open, run again and compare. */
+export function HistoryView(): ReactNode {
+  const entries = useHistory()
+  const [filter, setFilter] = useState("")
+  const [chosen, setChosen] = useState<readonly string[]>([])
+  const words = filter.toLowerCase()
+  const shown = entries.filter(({ operationId, code }) =>
+    `${operationId} ${code ?? ""}`.toLowerCase().includes(words),
+  )
+  const [before, after] = chosenEntries(entries, chosen)
+  const choose = (id: string, isChosen: boolean): void =>
+    // The two that were chosen last.
+    setChosen(isChosen ? [...chosen, id].slice(-2) : chosen.filter((one) => one !== id))
+  return (
+    <div className="page history">
+      <header className="page-head">
+        <h1 tabIndex={-1}>History</h1>
+        <p className="muted">
+          Kept in this browser only. Passwords, tokens and files are never kept.
+        </p>
+      </header>
+      {entries.length === 0 ? (
+        <Empty title="No calls yet">What you run is listed here.</Empty>
+      ) : (
+        <>
+          <div className="history-bar">
+            <label className="history-filter">
+              <span>Filter</span>
+              <input
+                className="input"
+                type="search"
+                value={filter}
+                placeholder="operation or code"
+                onChange={(event) => setFilter(event.target.value)}
+              />
+            </label>
+            <Button variant="danger" onClick={() => history.clear()}>
+              Forget all
+            </Button>
+          </div>
+          <p className="muted">Choose two calls to compare their results.</p>
+          {before !== undefined && after !== undefined && (
+            <section className="card" aria-label="Comparison">
+              <h2>
+                {before.operationId} and {after.operationId}
+              </h2>
+              <DiffView before={before.result} after={after.result} />
+            </section>
+          )}
+          <ul className="entries">
+            {shown.map((entry) => (
+              <Row
+                key={entry.id}
+                entry={entry}
+                isChosen={chosen.includes(entry.id)}
+                onChoose={(isChosen) => choose(entry.id, isChosen)}
+              />
+            ))}
+          </ul>
+          {shown.length === 0 && <Empty title="No call fits the filter" />}
+        </>
+      )}
+    </div>
+  )
+}
+
+function Row({
+  entry,
+  isChosen,
+  onChoose,
+}: {
+  readonly entry: HistoryEntry
+  readonly isChosen: boolean
+  readonly onChoose: (isChosen: boolean) => void
+}): ReactNode {
+  const [isOpen, setOpen] = useState(false)
+  const route = { view: "operation", id: entry.operationId } as const
+  const reopen = (): void => {
+    leaveInput(entry)
+    navigate(route)
+  }
+  const when = new Date(entry.at).toLocaleTimeString()
+  return (
+    <li className="entry">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        aria-label={`Compare ${entry.operationId} of ${when}`}
+        onChange={(event) => onChoose(event.target.checked)}
+      />
+      <a className="entry-name" href={linkTo(route)}>
+        {entry.operationId}
+      </a>
+      <EntryFacts entry={entry} />
+      <span className="entry-buttons">
+        <Button size="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Show
+        </Button>
+        <Button size="small" onClick={reopen}>
+          Open with this input
+        </Button>
+        <IconButton
+          label={`Forget ${entry.operationId} of ${when}`}
+          size="small"
+          onClick={() => history.remove(entry.id)}
+        >
+          <Icon name="trash" />
+        </IconButton>
+      </span>
+      {isOpen && (
+        <div className="entry-details">
+          <h3>Input</h3>
+          <JsonTree value={entry.input} label="Input" />
+          <h3>Result</h3>
+          {entry.result === undefined ? (
+            <p className="muted">It had none, or it was too large to keep.</p>
+          ) : (
+            <JsonTree value={entry.result} label="Result" />
+          )}
+        </div>
+      )}
+    </li>
+  )
+}
+
+/** The two that are compared, the older first. */
+function chosenEntries(
+  entries: readonly HistoryEntry[],
+  chosen: readonly string[],
+): readonly (HistoryEntry | undefined)[] {
+  if (chosen.length < 2) return []
+  return entries.filter(({ id }) => chosen.includes(id)).toSorted((a, b) => a.at - b.at)
+}

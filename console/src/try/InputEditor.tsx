@@ -1,0 +1,253 @@
+import {
+  Component,
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useId,
+  useImperativeHandle,
+  useMemo,
+  useRef,
+  useState,
+} from "react"
+import type { ReactNode, Ref } from "react"
+import { Button } from "../ui/Button.tsx"
+import { Spinner } from "../ui/Spinner.tsx"
+import { cx } from "../ui/cx.ts"
+import { JsonEditor } from "./JsonEditor.tsx"
+import { readJson } from "./editor/read-json.ts"
+import { focusField } from "./form/ids.ts"
+import { createCheck } from "./schema/faults.ts"
+import type { InputFault } from "./schema/faults.ts"
+import { exampleValue, initialValue } from "./schema/initial.ts"
+import { isRecord, isSchema, sameJson } from "./schema/json.ts"
+import type { JsonRecord } from "./schema/json.ts"
+import { toFormSchema } from "./schema/to-form.ts"
+import "./input.css"
+
+const SchemaForm = lazy(async () => {
+  const { SchemaForm: Loaded } = await import("./form/SchemaForm.tsx")
+  return { default: Loaded }
+})
+
+/** What is known of an input while it is made. */
+export interface InputValidity {
+  /** Whether the text of the JSON editor is JSON; when not, the value is the last that was. */
+  readonly isJson: boolean
+  /** Where the input does not fit its schema. It can still be sent: the hub says the same. */
+  readonly faults: readonly InputFault[]
+}
+
+/** How others steer the editor. */
+export interface InputEditorHandle {
+  /** Puts the focus on the field at a path. */
+  focusPath(path: readonly string[]): void
+}
+
+export interface InputEditorProps {
+  readonly schema: unknown
+  readonly value: unknown
+  readonly onChange: (value: unknown) => void
+  readonly onValidity?: ((validity: InputValidity) => void) | undefined
+  /** Whole inputs that the operation gives as examples. */
+  readonly examples?: readonly unknown[] | undefined
+  readonly handle?: Ref<InputEditorHandle> | undefined
+}
+
+type View = "form" | "json" | "both"
+const VIEWS: readonly { readonly id: View; readonly label: string }[] = [
+  { id: "form", label: "Form" },
+  { id: "json", label: "JSON" },
+  { id: "both", label: "Both" },
+]
+
+/** What an operation's input starts as. */
+export function startValue(schema: unknown): unknown {
+  return isSchema(schema) ? initialValue(schema) : undefined
+}
+
+/** An input, as a form and as JSON text: both show the same, whichever is used. */
+export function InputEditor({
+  schema: given,
+  value,
+  onChange,
+  onValidity,
+  examples = [],
+  handle,
+}: InputEditorProps): ReactNode {
+  const schema = isSchema(given) ? given : true
+  const form = useMemo(() => toFormSchema(schema), [schema])
+  const check = useMemo(() => createCheck(schema), [schema])
+  const faults = useMemo(() => check(value), [check, value])
+  const prefix = useId().replaceAll(/[^\w-]/g, "")
+  const [view, setView] = useState<View>(firstView)
+  const [isTouched, setTouched] = useState(false)
+  const { text, version, reason, type } = useText(value, onChange)
+  const isJson = reason === undefined
+  const change = useCallback(
+    (next: unknown) => {
+      setTouched(true)
+      onChange(next)
+    },
+    [onChange],
+  )
+  useEffect(() => onValidity?.({ isJson, faults }), [onValidity, isJson, faults])
+  const json = useRef<{ focus(): void; moveTo(from: number): void }>(null)
+  useImperativeHandle(handle, () => ({
+    focusPath: (path) => {
+      setTouched(true)
+      if (!focusField(prefix, path)) json.current?.focus()
+    },
+  }))
+  const fill = (): void => change(structuredClone(examples[0] ?? exampleValue(schema)))
+  return (
+    <section className="input-editor" aria-label="Input">
+      <div className="input-bar">
+        <div className="segments" role="group" aria-label="How to give the input">
+          {VIEWS.map(({ id, label }) => (
+            <button
+              key={id}
+              type="button"
+              className="segment"
+              aria-pressed={view === id}
+              onClick={() => setView(id)}
+            >
+              {label}
+            </button>
+          ))}
+        </div>
+        <Button size="small" variant="quiet" onClick={fill}>
+          Fill with example
+        </Button>
+        <Button size="small" variant="quiet" onClick={() => change(initialValue(schema))}>
+          Reset
+        </Button>
+      </div>
+      {!isJson && (
+        <p className="input-problem" role="status">
+          The JSON is not valid: {reason} {view !== "json" && "The form shows what was valid last."}
+        </p>
+      )}
+      <div className={cx("panes", view === "both" && "panes-both")}>
+        {view !== "json" && (
+          <div className="pane">
+            <FormGuard key={prefix} onJson={() => setView("json")}>
+              <Suspense fallback={<Spinner label="Loading the form…" />}>
+                <SchemaForm
+                  form={form}
+                  check={check}
+                  value={value}
+                  faults={isTouched ? faults : NO_FAULTS}
+                  idPrefix={prefix}
+                  onChange={change}
+                />
+              </Suspense>
+            </FormGuard>
+            {isEmptyForm(form.schema) && <p className="muted">It takes no input.</p>}
+            {form.hidden.length > 0 && (
+              <p className="field-note">
+                Only in JSON: {form.hidden.slice(0, 10).join(", ")}
+                {form.hidden.length > 10 && ` and ${form.hidden.length - 10} more`}.
+              </p>
+            )}
+          </div>
+        )}
+        {view !== "form" && (
+          <div className="pane">
+            <JsonEditor
+              text={text}
+              version={version}
+              schema={schema}
+              check={check}
+              onText={type}
+              handle={json}
+            />
+          </div>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** Whether there is nothing to fill in. */
+function isEmptyForm(schema: JsonRecord): boolean {
+  const { type, properties, ...rest } = schema
+  const isBare = isRecord(properties) && Object.keys(properties).length === 0
+  const more = ["additionalProperties", "anyOf", "oneOf", "if", "dependencies"]
+  return type === "object" && isBare && !more.some((keyword) => keyword in rest)
+}
+
+const NO_FAULTS: readonly InputFault[] = []
+
+/** Both where there is room for both. */
+function firstView(): View {
+  return window.matchMedia("(min-width: 1280px)").matches ? "both" : "form"
+}
+
+/**
+ * The text of the JSON editor, beside the value.
+ *
+ * A value that comes from elsewhere is written out; one that was typed stays as it was typed.
+ */
+function useText(
+  value: unknown,
+  onChange: (value: unknown) => void,
+): {
+  readonly text: string
+  /** Another number for every text that was not typed. */
+  readonly version: number
+  /** Why the text is no JSON. */
+  readonly reason: string | undefined
+  readonly type: (text: string) => void
+} {
+  const [typed, setTyped] = useState(() => ({ text: written(value), value, version: 0 }))
+  const read = useMemo(() => readJson(typed.text), [typed.text])
+  const isOwn = sameJson(typed.value, value)
+  if (!isOwn) setTyped({ text: written(value), value, version: typed.version + 1 })
+  const type = useCallback(
+    (text: string) => {
+      const next = readJson(text)
+      if (next.ok) {
+        setTyped(({ version }) => ({ text, value: next.value, version }))
+        onChange(next.value)
+      } else {
+        setTyped((before) => ({ ...before, text }))
+      }
+    },
+    [onChange],
+  )
+  return {
+    text: typed.text,
+    version: typed.version,
+    reason: read.ok ? undefined : read.reason,
+    type,
+  }
+}
+
+function written(value: unknown): string {
+  return value === undefined ? "" : (JSON.stringify(value, null, 2) ?? "")
+}
+
+/** A schema that the form cannot take must not take the page with it. */
+class FormGuard extends Component<
+  { readonly children: ReactNode; readonly onJson: () => void },
+  { readonly failed: boolean }
+> {
+  override state = { failed: false }
+
+  static getDerivedStateFromError(): { readonly failed: boolean } {
+    return { failed: true }
+  }
+
+  override render(): ReactNode {
+    if (!this.state.failed) return this.props.children
+    return (
+      <div className="input-problem" role="alert">
+        No form can be made from this schema.{" "}
+        <Button size="small" onClick={this.props.onJson}>
+          Give the input as JSON
+        </Button>
+      </div>
+    )
+  }
+}

@@ -1,0 +1,13 @@
+/** Reads JSON text: its value, or why it is none. Nothing at all is no input. */
+export function readJson(
+  text: string,
+):
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly reason: string } {
+  if (text.trim() === "") return { ok: true, value: undefined }
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown }
+  } catch (thrown) {
+    return { ok: false, reason: thrown instanceof Error ? thrown.message : "It cannot be read." }
+  }
+}

@@ -1,0 +1,91 @@
+import { schemasAt } from "../schema/at-path.ts"
+import { examplesOf, exampleValue } from "../schema/initial.ts"
+import { namedSchemas, own, sameJson, stringsUnder, textOf, typesOf } from "../schema/json.ts"
+import type { JsonRecord, JsonSchema, Path } from "../schema/json.ts"
+
+/** Something that can be typed at a place. */
+export interface Suggestion {
+  /** What is shown in the list. */
+  readonly label: string
+  /** What is put in. */
+  readonly text: string
+  readonly detail?: string | undefined
+  readonly info?: string | undefined
+  readonly isRequired?: boolean | undefined
+}
+
+/** More than this nobody reads. */
+const MAX_SUGGESTIONS = 200
+
+/** Names of properties that an object at a path can have and does not have yet. */
+export function suggestNames(
+  root: JsonSchema,
+  path: Path,
+  present: ReadonlySet<string>,
+): readonly Suggestion[] {
+  const found = new Map<string, Suggestion>()
+  const here = schemasAt(root, path)
+  const required = new Set(here.flatMap((schema) => stringsUnder(schema, "required")))
+  for (const schema of here) {
+    for (const [name, child] of namedSchemas(schema, "properties")) {
+      if (found.size >= MAX_SUGGESTIONS) return [...found.values()]
+      if (present.has(name) || found.has(name) || own(child, "readOnly") === true) continue
+      found.set(name, {
+        label: name,
+        text: name,
+        detail: typeName(root, [...path, name]),
+        info: textOf(child, "description"),
+        isRequired: required.has(name),
+      })
+    }
+  }
+  return [...found.values()]
+}
+
+/** Values that fit at a path: fixed ones, defaults, examples, and the start of an object or list. */
+export function suggestValues(root: JsonSchema, path: Path): readonly Suggestion[] {
+  const values: { readonly value: unknown; readonly detail: string }[] = []
+  const add = (value: unknown, detail: string): void => {
+    if (value === undefined || values.length >= MAX_SUGGESTIONS) return
+    if (!values.some((one) => sameJson(one.value, value))) values.push({ value, detail })
+  }
+  for (const schema of schemasAt(root, path)) {
+    for (const value of fixedValues(schema)) add(value, "")
+    add(own(schema, "default"), "default")
+    for (const value of examplesOf(schema)) add(value, "example")
+    for (const type of typesOf(schema)) {
+      if (type === "boolean") for (const value of [true, false]) add(value, "")
+      else if (type === "null") add(null, "")
+      else if (type === "object") add(exampleValue(root, schema), "object")
+      else if (type === "array") add([], "list")
+    }
+  }
+  return values.map(({ value, detail }) => {
+    const text = JSON.stringify(value, null, 2) ?? "null"
+    return { label: text.length > 60 ? `${text.slice(0, 60)}…` : text, text, detail }
+  })
+}
+
+/** How a value for a new property begins. */
+export function valueStart(root: JsonSchema, path: Path): string {
+  const [first, ...more] = suggestValues(root, path)
+  if (first !== undefined && more.length === 0 && first.text.length < 40) return first.text
+  const types = new Set(schemasAt(root, path).flatMap((schema) => typesOf(schema)))
+  if (types.size !== 1) return ""
+  const [type] = types
+  return type === "string" ? '""' : type === "object" ? "{}" : type === "array" ? "[]" : ""
+}
+
+function fixedValues(schema: JsonRecord): readonly unknown[] {
+  const values = own(schema, "enum")
+  return Object.hasOwn(schema, "const")
+    ? [schema["const"]]
+    : Array.isArray(values)
+      ? (values as unknown[])
+      : []
+}
+
+function typeName(root: JsonSchema, path: Path): string {
+  const types = new Set(schemasAt(root, path).flatMap((schema) => typesOf(schema)))
+  return [...types].join(" | ")
+}

@@ -1,0 +1,131 @@
+// Places in JSON text, by its syntax tree: also where the text is not JSON yet.
+
+import type { syntaxTree } from "@codemirror/language"
+import type { Path } from "../schema/json.ts"
+
+export type Tree = ReturnType<typeof syntaxTree>
+export type TreeNode = Tree["topNode"]
+
+/** A piece of the text. */
+export interface Span {
+  readonly from: number
+  readonly to: number
+}
+
+/** The text of a span. */
+export type ReadText = (span: Span) => string
+
+const VALUES: ReadonlySet<string> = new Set([
+  "Object",
+  "Array",
+  "String",
+  "Number",
+  "True",
+  "False",
+  "Null",
+])
+
+/** The path of the value that a node is or is in. */
+export function pathOf(node: TreeNode, read: ReadText): Path {
+  const path: (string | number)[] = []
+  for (let at: TreeNode | null = node; at !== null; at = at.parent) {
+    if (at.name === "Property") {
+      const name = nameOf(at, read)
+      if (name !== undefined) path.unshift(name)
+    } else if (at.parent?.name === "Array" && VALUES.has(at.name)) {
+      path.unshift(positionOf(at))
+    }
+  }
+  return path
+}
+
+/** Where the value at a path stands; the nearest around it that is there when it is missing. */
+export function spanAt(tree: Tree, path: Path, read: ReadText): Span {
+  let here = valueIn(tree.topNode)
+  let span: Span = here ?? tree.topNode
+  for (const part of path) {
+    const next = here === null ? null : childOf(here, part, read)
+    // What is missing is marked at the name of what it is missing from, not over all of its lines.
+    if (next === null) return here === null ? span : headOf(here)
+    here = next
+    span = next
+  }
+  return here === null ? span : headOf(here)
+}
+
+/** The names that an object has, but for the property that is being typed. */
+export function namesIn(
+  object: TreeNode,
+  except: TreeNode | undefined,
+  read: ReadText,
+): ReadonlySet<string> {
+  const names = new Set<string>()
+  for (let child = object.firstChild; child !== null; child = child.nextSibling) {
+    if (child.name !== "Property" || child.from === except?.from) continue
+    const name = nameOf(child, read)
+    if (name !== undefined) names.add(name)
+  }
+  return names
+}
+
+/** The first place where the text is no JSON. */
+export function firstError(tree: Tree): Span | undefined {
+  let found: Span | undefined
+  tree.iterate({
+    enter: (node) => {
+      if (node.type.isError && found === undefined) found = { from: node.from, to: node.to }
+      return found === undefined
+    },
+  })
+  return found
+}
+
+function nameOf(property: TreeNode, read: ReadText): string | undefined {
+  const name = property.getChild("PropertyName")
+  if (name === null) return undefined
+  try {
+    const text: unknown = JSON.parse(read(name))
+    return typeof text === "string" ? text : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function positionOf(item: TreeNode): number {
+  let position = 0
+  for (let at = item.prevSibling; at !== null; at = at.prevSibling) {
+    if (VALUES.has(at.name)) position++
+  }
+  return position
+}
+
+function valueIn(node: TreeNode): TreeNode | null {
+  for (let child = node.firstChild; child !== null; child = child.nextSibling) {
+    if (VALUES.has(child.name)) return child
+  }
+  return null
+}
+
+function childOf(node: TreeNode, part: string | number, read: ReadText): TreeNode | null {
+  if (node.name === "Object") {
+    for (const property of node.getChildren("Property")) {
+      if (nameOf(property, read) === String(part)) return valueIn(property) ?? property
+    }
+    return null
+  }
+  if (node.name !== "Array") return null
+  let position = Number(part)
+  for (let child = node.firstChild; child !== null; child = child.nextSibling) {
+    if (VALUES.has(child.name) && position-- === 0) return child
+  }
+  return null
+}
+
+/** Of an object or list only its bracket, or the name it stands under. */
+function headOf(node: TreeNode): Span {
+  if (node.name !== "Object" && node.name !== "Array") return { from: node.from, to: node.to }
+  const name = node.parent?.getChild("PropertyName")
+  return name === null || name === undefined
+    ? { from: node.from, to: node.from + 1 }
+    : { from: name.from, to: name.to }
+}

@@ -1,0 +1,78 @@
+// Not from the package's root: that also brings what it tests itself with, and another validator.
+import Form from "@rjsf/core/lib/components/Form.js"
+import type { UiSchema } from "@rjsf/utils"
+import { useMemo, useState } from "react"
+import type { ReactNode } from "react"
+import type { InputCheck, InputFault } from "../schema/faults.ts"
+import { sameJson, withoutUndefined } from "../schema/json.ts"
+import { JSON_FIELD } from "../schema/to-form.ts"
+import type { FormSchema } from "../schema/to-form.ts"
+import { JsonField } from "./JsonField.tsx"
+import { templates } from "./templates.tsx"
+import { createFormValidator, toValidationData } from "./validator.ts"
+import { widgets } from "./widgets.tsx"
+
+const FIELDS = { [JSON_FIELD]: JsonField }
+
+const UI: UiSchema = {
+  "ui:globalOptions": { copyable: false },
+  "ui:submitButtonOptions": { norender: true },
+}
+
+/** What is sent is what was filled in: the form adds nothing by itself. */
+const DEFAULTS = {
+  emptyObjectFields: "skipDefaults",
+  constAsDefaults: "never",
+  arrayMinItems: { populate: "never" },
+} as const
+
+/** No input at all would make the form keep what it had. */
+const NOTHING = {}
+
+/** A form for an input. What it shows is `value`. */
+export function SchemaForm({
+  form,
+  check,
+  value,
+  faults,
+  idPrefix,
+  onChange,
+}: {
+  readonly form: FormSchema
+  readonly check: InputCheck
+  readonly value: unknown
+  /** What is wrong, where it is shown; of a form that nobody has touched yet that is nothing. */
+  readonly faults: readonly InputFault[]
+  readonly idPrefix: string
+  readonly onChange: (value: unknown) => void
+}): ReactNode {
+  const validator = useMemo(() => createFormValidator(check), [check])
+  const errors = useMemo(() => toValidationData(faults).errorSchema, [faults])
+  const [raw, setRaw] = useState<unknown>(value)
+  const shown = value === undefined && form.schema["type"] === "object" ? NOTHING : value
+  const change = (next: unknown): void => {
+    // The form's own copy knows which choice was made where nothing is filled in yet.
+    setRaw(next)
+    onChange(withoutUndefined(next))
+  }
+  return (
+    <Form
+      tagName="div"
+      className="schema-form"
+      schema={form.schema}
+      uiSchema={UI}
+      validator={validator}
+      formData={sameJson(raw, shown) ? raw : shown}
+      extraErrors={errors}
+      idPrefix={idPrefix}
+      fields={FIELDS}
+      templates={templates}
+      widgets={widgets}
+      experimental_defaultFormStateBehavior={DEFAULTS}
+      noValidate
+      noHtml5Validate
+      showErrorList={false}
+      onChange={(event) => change(event.formData)}
+    />
+  )
+}

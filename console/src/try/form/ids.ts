@@ -1,0 +1,27 @@
+/** The id of the field at a path, as the form library makes it. */
+export function fieldId(prefix: string, path: readonly (string | number)[]): string {
+  return [prefix, ...path].join("_")
+}
+
+/**
+ * Puts the focus on the field at a path, or the nearest around it that is shown.
+ *
+ * Says whether there was one.
+ */
+export function focusField(prefix: string, path: readonly (string | number)[]): boolean {
+  for (let length = path.length; length >= 0; length--) {
+    const found = document.getElementById(fieldId(prefix, path.slice(0, length)))
+    const target = found === null ? null : focusable(found)
+    if (target === null) continue
+    target.scrollIntoView({ block: "center" })
+    target.focus()
+    return true
+  }
+  return false
+}
+
+const CONTROLS = "input:not([type=hidden]), select, textarea, button"
+
+function focusable(element: HTMLElement): HTMLElement | null {
+  return element.matches(CONTROLS) ? element : element.querySelector<HTMLElement>(CONTROLS)
+}

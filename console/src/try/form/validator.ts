@@ -1,0 +1,44 @@
+import { ErrorSchemaBuilder, toErrorList } from "@rjsf/utils"
+import type { RJSFSchema, RJSFValidationError, ValidationData, ValidatorType } from "@rjsf/utils"
+import { createCheck } from "../schema/faults.ts"
+import type { InputCheck, InputFault } from "../schema/faults.ts"
+
+/** Faults in the form's own shape: a tree of messages, and a list. */
+export function toValidationData(faults: readonly InputFault[]): ValidationData<unknown> {
+  const builder = new ErrorSchemaBuilder<unknown>()
+  for (const { path, message } of faults) builder.addErrors(message, [...path])
+  const errorSchema = builder.ErrorSchema
+  return { errorSchema, errors: toErrorList(errorSchema) }
+}
+
+/**
+ * A validator for the form: the whole input is held against the schema as it was published, parts of it
+ * (which choice fits?) against the form's own schema. Nothing is compiled or evaluated.
+ */
+export function createFormValidator(check: InputCheck): ValidatorType {
+  const checks = new WeakMap<object, InputCheck>()
+  const checkOf = (schema: RJSFSchema): InputCheck => {
+    const known = checks.get(schema)
+    if (known !== undefined) return known
+    const made = createCheck(schema)
+    checks.set(schema, made)
+    return made
+  }
+  return {
+    validateFormData: (formData: unknown) => toValidationData(check(formData)),
+    isValid: (schema: RJSFSchema | boolean, formData: unknown) =>
+      typeof schema === "boolean" ? schema : checkOf(schema)(formData).length === 0,
+    rawValidation<Result>(schema: RJSFSchema, formData?: unknown) {
+      const errors = checkOf(schema)(formData).map(toRaw)
+      return { errors: errors as Result[] }
+    },
+    reset() {
+      // Checks are kept by their schema, and go with it.
+    },
+  }
+}
+
+function toRaw({ keyword, message, path }: InputFault): RJSFValidationError {
+  const property = path.length === 0 ? "" : `.${path.join(".")}`
+  return { name: keyword, message, property, stack: `${property} ${message}` }
+}

@@ -1,0 +1,25 @@
+import type { ReactNode } from "react"
+import { Badge } from "../../ui/Badge.tsx"
+import { formatDuration } from "../../ui/format.ts"
+import type { HistoryEntry } from "./store.ts"
+
+/** When a call was, how it ended, and its input in a line. */
+export function EntryFacts({ entry }: { readonly entry: HistoryEntry }): ReactNode {
+  const { at, ok, status, code, durationMs, input } = entry
+  const text = JSON.stringify(input) ?? "no input"
+  return (
+    <span className="entry-facts">
+      <Badge tone={ok ? "good" : "bad"}>{code ?? status}</Badge>
+      <time dateTime={isoOf(at)}>{new Date(at).toLocaleString()}</time>
+      <span className="muted">{formatDuration(durationMs)}</span>
+      <code className="entry-input" title={text.slice(0, 500)}>
+        {text.slice(0, 120)}
+      </code>
+    </span>
+  )
+}
+
+function isoOf(at: number): string | undefined {
+  const moment = new Date(at)
+  return Number.isNaN(moment.getTime()) ? undefined : moment.toISOString()
+}

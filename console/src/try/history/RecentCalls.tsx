@@ -1,0 +1,76 @@
+import { useState } from "react"
+import type { ReactNode } from "react"
+import type { CallOutcome } from "../../api/model.ts"
+import { Button } from "../../ui/Button.tsx"
+import { DiffView } from "./DiffView.tsx"
+import { EntryFacts } from "./EntryFacts.tsx"
+import type { HistoryEntry } from "./store.ts"
+import { useHistory } from "./use-history.ts"
+
+const SHOWN = 10
+
+/** The calls of one operation from this browser: to look at, run again, and compare with the result. */
+export function RecentCalls({
+  id,
+  outcome,
+  previous,
+  isRunning,
+  onUse,
+  onAgain,
+}: {
+  readonly id: string
+  readonly outcome: CallOutcome | undefined
+  readonly previous: CallOutcome | undefined
+  readonly isRunning: boolean
+  readonly onUse: (entry: HistoryEntry) => void
+  readonly onAgain: (entry: HistoryEntry) => void
+}): ReactNode {
+  const entries = useHistory()
+    .filter((entry) => entry.operationId === id)
+    .slice(0, SHOWN)
+  const [compared, setCompared] = useState<string>()
+  if (entries.length === 0) return null
+  const now = outcome === undefined ? undefined : resultOf(outcome)
+  return (
+    <details className="recent">
+      <summary>Calls before ({entries.length})</summary>
+      {now !== undefined && previous !== undefined && (
+        <details className="recent-diff">
+          <summary>Compare with the result before</summary>
+          <DiffView before={resultOf(previous)} after={now} />
+        </details>
+      )}
+      <ul className="entries">
+        {entries.map((entry) => (
+          <li key={entry.id} className="entry">
+            <EntryFacts entry={entry} />
+            <span className="entry-buttons">
+              <Button size="small" onClick={() => onUse(entry)}>
+                Use input
+              </Button>
+              <Button size="small" disabled={isRunning} onClick={() => onAgain(entry)}>
+                Run again
+              </Button>
+              {now !== undefined && entry.result !== undefined && (
+                <Button
+                  size="small"
+                  aria-expanded={compared === entry.id}
+                  onClick={() => setCompared(compared === entry.id ? undefined : entry.id)}
+                >
+                  Compare
+                </Button>
+              )}
+            </span>
+            {compared === entry.id && now !== undefined && (
+              <DiffView before={entry.result} after={now} />
+            )}
+          </li>
+        ))}
+      </ul>
+    </details>
+  )
+}
+
+function resultOf(outcome: CallOutcome): unknown {
+  return outcome.ok ? outcome.envelope.data : outcome.problem
+}

@@ -1,0 +1,220 @@
+import { validate } from "@cfworker/json-schema"
+import type { OutputUnit } from "@cfworker/json-schema"
+import { isRecord, own } from "./json.ts"
+import type { JsonSchema } from "./json.ts"
+import { isSafePattern } from "./pattern-guard.ts"
+import { fromPointer, toPointer } from "./pointer.ts"
+import { resolveRef } from "./resolve.ts"
+
+/** What is wrong at one place of an input. */
+export interface InputFault {
+  readonly path: readonly string[]
+  /** The same as a JSON pointer. */
+  readonly pointer: string
+  readonly message: string
+  readonly keyword: string
+}
+
+/** What the check needs to know of a schema; made once. */
+export type InputCheck = (value: unknown) => readonly InputFault[]
+
+/** The most faults that are told. */
+const MAX_FAULTS = 100
+/** A schema with more parts is left to the hub: checking it on every keystroke would be felt. */
+const MAX_NODES = 50_000
+
+/**
+ * A check of inputs that evaluates nothing and never throws.
+ *
+ * A schema that cannot be checked here finds no faults: the hub checks every input itself.
+ */
+export function createCheck(schema: JsonSchema): InputCheck {
+  const prepared = prepare(schema)
+  if (prepared === undefined) return () => []
+  const { root, lookup } = prepared
+  return (value) => {
+    if (value === undefined) return []
+    try {
+      const { errors } = validate(value, root, "2020-12", lookup, false)
+      return toFaults(errors)
+    } catch {
+      return []
+    }
+  }
+}
+
+type Engine = Parameters<typeof validate>
+interface Prepared {
+  readonly root: Exclude<Engine[1], boolean> | boolean
+  readonly lookup: NonNullable<Engine[3]>
+}
+
+/**
+ * A copy whose patterns can be run, and where each of its references leads.
+ *
+ * The engine looks references up by their text when nobody has made them absolute: no address of the
+ * page gets in, and frozen schemas stay as they are.
+ */
+function prepare(schema: JsonSchema): Prepared | undefined {
+  const refs = new Set<string>()
+  let nodes = 0
+  const copy = (value: unknown, depth: number): unknown => {
+    if (++nodes > MAX_NODES || depth > 200) throw new RangeError("The schema is too large.")
+    if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1))
+    if (!isRecord(value)) return value
+    const ref = own(value, "$ref")
+    if (typeof ref === "string") refs.add(ref)
+    const entries = Object.entries(value).filter(([key, item]) => isKept(key, item))
+    return Object.fromEntries(entries.map(([key, item]) => [key, copy(item, depth + 1)]))
+  }
+  try {
+    const root = copy(schema, 0) as JsonSchema
+    const lookup: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+    for (const ref of refs) lookup[ref] = resolveRef(root, ref) ?? true
+    return { root, lookup } as Prepared
+  } catch {
+    return undefined
+  }
+}
+
+/** Names of the engine's own must not come from outside; patterns that may hang are not run. */
+function isKept(key: string, value: unknown): boolean {
+  if (key.startsWith("__absolute")) return false
+  if (key === "pattern" && typeof value === "string") return isSafePattern(value)
+  if (key === "patternProperties" && isRecord(value)) return Object.keys(value).every(isSafePattern)
+  return true
+}
+
+/** Words that only say that something below is wrong. */
+const WRAPPERS: ReadonlySet<string> = new Set([
+  "$ref",
+  "allOf",
+  "properties",
+  "patternProperties",
+  "items",
+  "prefixItems",
+  "if",
+  "dependentSchemas",
+])
+
+function toFaults(errors: readonly OutputUnit[]): readonly InputFault[] {
+  const kept = withoutLostBranches(errors)
+  const faults: InputFault[] = []
+  const seen = new Set<string>()
+  for (const unit of kept) {
+    if (WRAPPERS.has(unit.keyword) || isEcho(unit, kept)) continue
+    const fault = toFault(unit)
+    const key = `${fault.pointer} ${fault.message}`
+    if (seen.has(key) || faults.length >= MAX_FAULTS) continue
+    seen.add(key)
+    faults.push(fault)
+  }
+  return faults
+}
+
+/** `additionalProperties` and its kin are told twice: by themselves, and by the schema `false`. */
+function isEcho(unit: OutputUnit, all: readonly OutputUnit[]): boolean {
+  if (!/^(additional|unevaluated)(Properties|Items)$/.test(unit.keyword)) return false
+  return all.some(
+    (other) => other !== unit && other.instanceLocation.startsWith(`${unit.instanceLocation}/`),
+  )
+}
+
+/** Of a union that fits in no way, only the branch that is nearest; the rest would be noise. */
+function withoutLostBranches(errors: readonly OutputUnit[]): readonly OutputUnit[] {
+  let kept = errors
+  const unions = errors.filter(({ keyword }) => keyword === "anyOf" || keyword === "oneOf")
+  for (const union of unions) {
+    if (!kept.includes(union)) continue
+    const prefix = `${union.keywordLocation}/`
+    const inside = kept.filter((one) => one.keywordLocation.startsWith(prefix))
+    const best = fitsSeveral(union)
+      ? undefined
+      : nearest(grouped(inside, prefix.length), union.instanceLocation)
+    kept = kept.filter((one) => {
+      if (one === union) return best === undefined
+      return !one.keywordLocation.startsWith(prefix) || best?.includes(one) === true
+    })
+  }
+  return kept
+}
+
+/** Whether it is wrong because more than one choice fits: then none of them has to be mended. */
+function fitsSeveral({ error }: OutputUnit): boolean {
+  return /\((?!0 )\d+ matches\)/.test(error)
+}
+
+/** The errors of each branch: its number is what follows the place of the union. */
+function grouped(errors: readonly OutputUnit[], start: number): readonly (readonly OutputUnit[])[] {
+  const branches = new Map<string, OutputUnit[]>()
+  for (const one of errors) {
+    const [number = ""] = one.keywordLocation.slice(start).split("/", 1)
+    const branch = branches.get(number)
+    if (branch === undefined) branches.set(number, [one])
+    else branch.push(one)
+  }
+  return [...branches.values()]
+}
+
+/** The branch that fails least: not by its type, nor by a fixed value that tells branches apart. */
+function nearest(
+  branches: readonly (readonly OutputUnit[])[],
+  location: string,
+): readonly OutputUnit[] | undefined {
+  const cost = (branch: readonly OutputUnit[]): number => {
+    const wrongKind = branch.some(
+      (one) => one.keyword === "type" && one.instanceLocation === location,
+    )
+    const wrongTag = branch.some((one) => one.keyword === "const" || one.keyword === "enum")
+    return branch.length + (wrongKind ? 10_000 : 0) + (wrongTag ? 1000 : 0)
+  }
+  const sorted = branches.toSorted((a, b) => cost(a) - cost(b))
+  const [first, second] = sorted
+  if (first === undefined || cost(first) >= 10_000) return undefined
+  // Two that are as near: neither is what was meant.
+  return second !== undefined && cost(second) === cost(first) && cost(first) >= 1000
+    ? undefined
+    : first
+}
+
+function toFault(unit: OutputUnit): InputFault {
+  const { keyword, error } = unit
+  const at = fromPointer(unit.instanceLocation)
+  const missing = /^Instance does not have required property "(.*)"\.$/s.exec(error)?.[1]
+  const path = missing === undefined ? at : [...at, missing]
+  return { path, pointer: toPointer(path), message: wordsFor(keyword, error), keyword }
+}
+
+/** The engine's words, as a person would say them. */
+function wordsFor(keyword: string, error: string): string {
+  switch (keyword) {
+    case "required":
+      return "is required"
+    case "false":
+      return "is not allowed here"
+    case "type": {
+      const parts = /^Instance type "(.*?)" is invalid\. Expected (.*)\.$/s.exec(error)
+      return parts === null
+        ? error
+        : `must be ${(parts[2] ?? "").replaceAll('"', "")}, not ${parts[1] ?? ""}`
+    }
+    case "anyOf":
+    case "oneOf":
+      return /\((?!0 )\d+ matches\)/.test(error)
+        ? "fits several of the choices, and must fit exactly one"
+        : "fits none of the choices"
+    case "enum":
+    case "const":
+      return clipped(
+        error.replace(/^Instance does not match (any of )?/, "must be $1").replace(/\.$/, ""),
+      )
+    case "not":
+      return "is of a kind that is not allowed"
+    default:
+      return clipped(error.replace(/^(Instance|String|Array) /, "").replace(/\.$/, ""))
+  }
+}
+
+function clipped(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}…` : text
+}

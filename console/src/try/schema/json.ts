@@ -1,0 +1,97 @@
+// Plain JSON: what a schema and an input are made of.
+
+/** A JSON Schema as it comes from a hub: nothing in it is taken on trust. */
+export type JsonSchema = boolean | JsonRecord
+
+/** An object of JSON. */
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+/** The way to a value: names of properties and positions in arrays. */
+export type Path = readonly (string | number)[]
+
+/** Whether a value is an object, and no array. */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** Whether a value can be a schema. */
+export function isSchema(value: unknown): value is JsonSchema {
+  return typeof value === "boolean" || isRecord(value)
+}
+
+/** A property of its own; never one that every object inherits. */
+export function own(value: unknown, key: string): unknown {
+  return isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined
+}
+
+/** The list of schemas under a keyword. */
+export function schemasUnder(schema: JsonRecord, keyword: string): readonly JsonSchema[] {
+  const list = own(schema, keyword)
+  return Array.isArray(list) ? list.filter(isSchema) : []
+}
+
+/** The named schemas under a keyword. */
+export function namedSchemas(
+  schema: JsonRecord,
+  keyword: string,
+): readonly (readonly [string, JsonSchema])[] {
+  const map = own(schema, keyword)
+  if (!isRecord(map)) return []
+  return Object.entries(map).filter((entry): entry is [string, JsonSchema] => isSchema(entry[1]))
+}
+
+/** The strings of a list. */
+export function stringsUnder(schema: JsonRecord, keyword: string): readonly string[] {
+  const list = own(schema, keyword)
+  return Array.isArray(list) ? list.filter((one) => typeof one === "string") : []
+}
+
+/** The types that a schema names. */
+export function typesOf(schema: JsonRecord): readonly string[] {
+  const type = own(schema, "type")
+  return typeof type === "string" ? [type] : stringsUnder(schema, "type")
+}
+
+/** The text of a keyword, when it is one. */
+export function textOf(schema: JsonSchema, keyword: string): string | undefined {
+  const text = own(schema, keyword)
+  return typeof text === "string" && text !== "" ? text : undefined
+}
+
+/** Sets a property whatever its name: `__proto__` is a name like any other. */
+export function setOwn(target: object, key: string, value: unknown): void {
+  Object.defineProperty(target, key, {
+    value,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  })
+}
+
+/** Whether two JSON values are the same. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => sameJson(item, b[index]))
+  }
+  if (!isRecord(a) || !isRecord(b)) return false
+  const keys = Object.keys(a).filter((key) => a[key] !== undefined)
+  const others = Object.keys(b).filter((key) => b[key] !== undefined)
+  return (
+    keys.length === others.length &&
+    keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]))
+  )
+}
+
+/** The value without properties that are `undefined`, as JSON would carry it. */
+export function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) {
+    return value.map((item) => (item === undefined ? null : withoutUndefined(item)))
+  }
+  if (!isRecord(value)) return value
+  const kept = {}
+  for (const [key, item] of Object.entries(value)) {
+    if (item !== undefined) setOwn(kept, key, withoutUndefined(item))
+  }
+  return kept
+}

@@ -1,0 +1,83 @@
+import {
+  isRecord,
+  isSchema,
+  namedSchemas,
+  own,
+  schemasUnder,
+  setOwn,
+  stringsUnder,
+  typesOf,
+} from "./json.ts"
+import type { JsonRecord, JsonSchema } from "./json.ts"
+import { resolveRef } from "./resolve.ts"
+
+/** References and `allOf` within each other, before they are taken for a loop. */
+const MAX_HOPS = 24
+
+/**
+ * A schema with what it refers to and what it consists of (`$ref`, `allOf`) in one object.
+ *
+ * `undefined` for a loop and for a reference that leads nowhere. What two parts say differently of one
+ * thing becomes the narrower of both where that is plain, and what the outer one says where not: a form
+ * is made from it, never a verdict.
+ */
+export function merged(root: JsonSchema, schema: JsonSchema, hops = 0): JsonRecord | undefined {
+  if (hops > MAX_HOPS) return undefined
+  if (!isRecord(schema)) return schema ? {} : undefined
+  const ref = own(schema, "$ref")
+  const target = typeof ref === "string" ? resolveRef(root, ref) : undefined
+  if (typeof ref === "string" && target === undefined) return undefined
+  const parts = [...(target === undefined ? [] : [target]), ...schemasUnder(schema, "allOf")]
+  if (parts.length === 0) return schema
+  const { $ref: _ref, allOf: _parts, ...rest } = schema
+  let whole: JsonRecord | undefined
+  for (const part of parts) {
+    const flat = merged(root, part, hops + 1)
+    if (flat === undefined) return undefined
+    whole = whole === undefined ? flat : combined(whole, flat)
+  }
+  return whole === undefined ? rest : combined(whole, rest)
+}
+
+/** Two schemas that both hold, as one. */
+function combined(base: JsonRecord, over: JsonRecord): JsonRecord {
+  const result: Record<string, unknown> = { ...base, ...over }
+  if (Object.hasOwn(base, "properties") && Object.hasOwn(over, "properties")) {
+    result["properties"] = combinedProperties(base, over)
+  }
+  const required = new Set([...stringsUnder(base, "required"), ...stringsUnder(over, "required")])
+  if (required.size > 0) result["required"] = [...required]
+  const types = commonTypes(base, over)
+  if (types !== undefined) result["type"] = types.length === 1 ? types[0] : types
+  for (const keyword of ["anyOf", "oneOf"]) keepBoth(result, base, over, keyword)
+  return result
+}
+
+function combinedProperties(base: JsonRecord, over: JsonRecord): JsonRecord {
+  const properties = {}
+  for (const [name, schema] of namedSchemas(base, "properties")) setOwn(properties, name, schema)
+  for (const [name, schema] of namedSchemas(over, "properties")) {
+    const before = own(properties, name)
+    setOwn(properties, name, isSchema(before) ? { allOf: [before, schema] } : schema)
+  }
+  return properties
+}
+
+function commonTypes(base: JsonRecord, over: JsonRecord): readonly string[] | undefined {
+  const [left, right] = [typesOf(base), typesOf(over)]
+  if (left.length === 0 || right.length === 0) return undefined
+  const common = left.filter((type) => right.includes(type))
+  if (common.length > 0) return common
+  return left.includes("number") && right.includes("integer") ? ["integer"] : left
+}
+
+/** A union on either side is kept; of two the one with more to choose from. */
+function keepBoth(
+  result: Record<string, unknown>,
+  base: JsonRecord,
+  over: JsonRecord,
+  keyword: string,
+): void {
+  const [left, right] = [schemasUnder(base, keyword), schemasUnder(over, keyword)]
+  if (left.length > right.length) result[keyword] = left
+}

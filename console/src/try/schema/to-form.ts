@@ -1,0 +1,325 @@
+// One idea: from JSON Schema 2020-12 to what the form library draws, a bounded tree without references.
+
+import { emptyOf } from "./initial.ts"
+import {
+  isRecord,
+  isSchema,
+  namedSchemas,
+  own,
+  schemasUnder,
+  setOwn,
+  stringsUnder,
+  textOf,
+  typesOf,
+} from "./json.ts"
+import type { JsonRecord, JsonSchema } from "./json.ts"
+import { merged } from "./merge.ts"
+import { asUnion } from "./unions.ts"
+
+/** The name of the field that edits a value as JSON text: what no other field can. */
+export const JSON_FIELD = "JsonField"
+
+/** A schema for the form, and what the form cannot show. */
+export interface FormSchema {
+  readonly schema: JsonRecord
+  /** Places where a form would go on without end, or be too large: there it takes JSON. */
+  readonly cut: number
+  /** Names of properties that are left to the JSON editor. */
+  readonly hidden: readonly string[]
+}
+
+/** Deeper than this a recursive schema goes on as JSON text. */
+const MAX_DEPTH = 7
+/** More fields than this nobody fills in by hand. */
+const MAX_NODES = 1500
+/** Of an object with more properties the rest is left to the JSON editor. */
+const MAX_PROPERTIES = 300
+
+/** Words that mean the same to the form and hold no schema. */
+const PLAIN = [
+  "title",
+  "description",
+  "default",
+  "format",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "multipleOf",
+  "minLength",
+  "maxLength",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "minProperties",
+  "maxProperties",
+  "readOnly",
+  "writeOnly",
+  "deprecated",
+]
+
+/** Makes the form's schema. Pure; any schema will do, and gives a tree of bounded size. */
+export function toFormSchema(root: JsonSchema): FormSchema {
+  const state: State = { root, nodes: 0, cut: 0, hidden: [] }
+  const schema = convert(root, state, 0)
+  return { schema, cut: state.cut, hidden: state.hidden }
+}
+
+interface State {
+  readonly root: JsonSchema
+  nodes: number
+  cut: number
+  readonly hidden: string[]
+}
+
+function convert(given: JsonSchema, state: State, depth: number): JsonRecord {
+  const schema = merged(state.root, given)
+  if (schema === undefined) return asJson({})
+  if (++state.nodes > MAX_NODES || depth > MAX_DEPTH) {
+    if (!isScalar(schema)) state.cut++
+    return isScalar(schema) ? scalar(schema) : asJson(schema)
+  }
+  const union = asUnion(schema, state.root)
+  if (union.kind === "choice") return choice(union, state, depth)
+  return single(union.schema, union.nullable, state, depth)
+}
+
+/** A value of one kind. */
+function single(schema: JsonRecord, nullable: boolean, state: State, depth: number): JsonRecord {
+  const type = kindOf(schema)
+  const converted =
+    type === "object"
+      ? object(schema, state, depth)
+      : type === "array"
+        ? array(schema, state, depth)
+        : type === undefined
+          ? asJson(schema)
+          : scalar(schema)
+  if (!nullable || converted["$id"] === JSON_FIELD) return converted
+  return { ...converted, type: [converted["type"], "null"] }
+}
+
+/** A choice of schemas; each gets a name that tells it from the others. */
+function choice(
+  { schema, keyword, options }: Extract<ReturnType<typeof asUnion>, { kind: "choice" }>,
+  state: State,
+  depth: number,
+): JsonRecord {
+  const properties = Object.hasOwn(schema, "properties")
+  const outside = properties ? object(schema, state, depth) : annotations(schema)
+  const converted = options.map(({ schema: option, title }) => ({
+    ...convert(option, state, depth + 1),
+    title,
+  }))
+  const whole: Record<string, unknown> = { ...outside, [keyword]: converted }
+  const { propertyName } = (own(schema, "discriminator") ?? {}) as { propertyName?: unknown }
+  if (typeof propertyName === "string") whole["discriminator"] = { propertyName }
+  return whole
+}
+
+function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
+  const properties = namedSchemas(schema, "properties")
+  const extra = extraProperties(schema)
+  if (properties.length === 0 && extra === undefined && !hasConditions(schema)) {
+    // Named properties, even none of them, say what there is to give.
+    const isClosed = own(schema, "additionalProperties") === false
+    return isClosed || isRecord(own(schema, "properties"))
+      ? { ...annotations(schema), type: "object", properties: {} }
+      : asJson(schema)
+  }
+  const required = new Set(stringsUnder(schema, "required"))
+  const shown = {}
+  state.hidden.push(...properties.slice(MAX_PROPERTIES).map(([name]) => name))
+  for (const [name, child] of properties.slice(0, MAX_PROPERTIES)) {
+    // Of these every object has one: the form would take it for a value.
+    if (name in Object.prototype) state.hidden.push(name)
+    else setOwn(shown, name, property(child, required.has(name), state, depth))
+  }
+  const whole: Record<string, unknown> = { ...annotations(schema), type: "object" }
+  if (properties.length > 0) whole["properties"] = shown
+  if (required.size > 0)
+    whole["required"] = [...required].filter((name) => Object.hasOwn(shown, name))
+  if (extra !== undefined) {
+    whole["additionalProperties"] = newItem(extra, convert(extra, state, depth + 1), state)
+  }
+  return Object.assign(whole, conditions(schema, state, depth))
+}
+
+/** A property. One that is required and can be only one thing starts as it. */
+function property(child: JsonSchema, isRequired: boolean, state: State, depth: number): JsonRecord {
+  const converted = convert(child, state, depth + 1)
+  const fixed = own(converted, "const")
+  return isRequired && fixed !== undefined ? { ...converted, default: fixed } : converted
+}
+
+/** What further properties look like; `undefined` when there are none, or anything goes. */
+function extraProperties(schema: JsonRecord): JsonSchema | undefined {
+  const extra = own(schema, "additionalProperties")
+  if (isRecord(extra) && Object.keys(extra).length > 0) return extra
+  const [pattern, ...more] = namedSchemas(schema, "patternProperties")
+  return pattern !== undefined && more.length === 0 ? pattern[1] : undefined
+}
+
+function hasConditions(schema: JsonRecord): boolean {
+  return ["if", "dependentSchemas"].some((keyword) => isRecord(own(schema, keyword)))
+}
+
+/** Conditions, as far as the form knows them: by the names of an older draft. */
+function conditions(schema: JsonRecord, state: State, depth: number): JsonRecord {
+  const found: Record<string, unknown> = {}
+  const condition = own(schema, "if")
+  if (isRecord(condition)) {
+    found["if"] = plainCondition(condition)
+    for (const keyword of ["then", "else"]) {
+      const part = own(schema, keyword)
+      if (isRecord(part)) found[keyword] = branch(part, state, depth)
+    }
+  }
+  const dependencies = {}
+  for (const [name, part] of namedSchemas(schema, "dependentSchemas")) {
+    if (!(name in Object.prototype)) setOwn(dependencies, name, branch(part, state, depth))
+  }
+  const names = own(schema, "dependentRequired")
+  for (const [name, list] of Object.entries(isRecord(names) ? names : {})) {
+    if (Array.isArray(list) && !Object.hasOwn(dependencies, name)) setOwn(dependencies, name, list)
+  }
+  if (Object.keys(dependencies).length > 0) found["dependencies"] = dependencies
+  return found
+}
+
+/** A part that is added to an object when a condition holds. */
+function branch(part: JsonSchema, state: State, depth: number): JsonRecord {
+  const flat = merged(state.root, part) ?? {}
+  const properties = {}
+  for (const [name, child] of namedSchemas(flat, "properties")) {
+    if (!(name in Object.prototype)) setOwn(properties, name, convert(child, state, depth + 1))
+  }
+  return {
+    properties,
+    required: stringsUnder(flat, "required"),
+    ...conditions(flat, state, depth + 1),
+  }
+}
+
+/** A condition is only checked, never drawn: what could lead elsewhere is left out. */
+function plainCondition(condition: JsonRecord): JsonRecord {
+  return JSON.stringify(condition).includes('"$ref"') ? { not: {} } : condition
+}
+
+function array(schema: JsonRecord, state: State, depth: number): JsonRecord {
+  const base = { ...annotations(schema), type: "array" }
+  const prefix = schemasUnder(schema, "prefixItems")
+  const items = own(schema, "items")
+  if (prefix.length > 0) {
+    const fixed = prefix
+      .slice(0, 50)
+      .map((item) => newItem(item, convert(item, state, depth + 1), state))
+    if (items === undefined || typeof items === "boolean") return { ...base, items: fixed }
+    const more = isSchema(items) ? newItem(items, convert(items, state, depth + 1), state) : {}
+    return { ...base, items: fixed, additionalItems: more }
+  }
+  if (items === false) return { ...base, items: asJson({}), maxItems: 0 }
+  if (!isRecord(items) || Object.keys(items).length === 0) return asJson(schema)
+  return { ...base, items: newItem(items, convert(items, state, depth + 1), state) }
+}
+
+/** An item that is added starts as something that can be sent. */
+function newItem(schema: JsonSchema, converted: JsonRecord, state: State): JsonRecord {
+  return { ...converted, default: emptyOf(state.root, schema) }
+}
+
+/** A text, a number, a yes or no, nothing, or one of some values. */
+function scalar(schema: JsonRecord): JsonRecord {
+  const fixed = own(schema, "const")
+  const values = fixed === undefined ? own(schema, "enum") : [fixed]
+  const type = kindOf(schema) ?? "string"
+  const plain: Record<string, unknown> = { ...annotations(schema), type }
+  if (Array.isArray(values) && type !== "null") {
+    plain["enum"] = values.filter((one) => one !== null)
+    if (fixed !== undefined) plain["const"] = fixed
+    delete plain["format"]
+  } else if (type === "string") {
+    plain["format"] = formatOf(schema)
+    if (plain["format"] === undefined) delete plain["format"]
+  }
+  return plain
+}
+
+/** Formats that have a field of their own; an unknown one is only text. */
+function formatOf(schema: JsonRecord): string | undefined {
+  const format = textOf(schema, "format")
+  if (format === "binary" || format === "byte" || textOf(schema, "contentEncoding") === "base64") {
+    return "file"
+  }
+  if (/^text\//.test(textOf(schema, "contentMediaType") ?? "")) return "textarea"
+  if (format === "markdown" || format === "html" || format === "multiline") return "textarea"
+  const longest = own(schema, "maxLength")
+  if (format === undefined && typeof longest === "number" && longest > 300) return "textarea"
+  return ["date", "date-time", "email", "uri", "password"].find((one) => one === format)
+}
+
+/** The one kind of value that a schema is for; `undefined` when it can be anything. */
+function kindOf(schema: JsonRecord): string | undefined {
+  const [type] = typesOf(schema).filter((one) => one !== "null")
+  if (type !== undefined) return type
+  if (typesOf(schema).includes("null")) return "null"
+  for (const keyword of ["properties", "additionalProperties", "patternProperties"]) {
+    if (isRecord(own(schema, keyword))) return "object"
+  }
+  if (isRecord(own(schema, "items")) || Array.isArray(own(schema, "prefixItems"))) return "array"
+  return (
+    kindOfValues(schema) ??
+    ((textOf(schema, "format") ?? textOf(schema, "pattern")) ? "string" : undefined)
+  )
+}
+
+function kindOfValues(schema: JsonRecord): string | undefined {
+  const fixed = own(schema, "const")
+  const values: unknown = fixed === undefined ? own(schema, "enum") : [fixed]
+  if (!Array.isArray(values) || values.length === 0) return undefined
+  const kinds = new Set(values.filter((one) => one !== null).map((one) => typeof one))
+  if (kinds.size === 0) return "null"
+  const [kind] = kinds
+  // A choice among values of several kinds is still a choice: what is drawn is their text.
+  return kinds.size === 1 && (kind === "number" || kind === "boolean") ? kind : "string"
+}
+
+function isScalar(schema: JsonRecord): boolean {
+  const kind = kindOf(schema)
+  const isUnion = Object.hasOwn(schema, "anyOf") || Object.hasOwn(schema, "oneOf")
+  return kind !== undefined && kind !== "object" && kind !== "array" && !isUnion
+}
+
+/** Any value, as JSON text. */
+function asJson(schema: JsonRecord): JsonRecord {
+  const { title, description, readOnly, deprecated, examples } = annotations(schema)
+  const kept = Object.entries({ title, description, readOnly, deprecated, examples })
+  return {
+    ...Object.fromEntries(kept.filter(([, value]) => value !== undefined)),
+    $id: JSON_FIELD,
+    type: ["string", "number", "boolean", "object", "array", "null"],
+  }
+}
+
+function annotations(schema: JsonRecord): JsonRecord {
+  const kept: Record<string, unknown> = {}
+  for (const keyword of PLAIN) {
+    const value = own(schema, keyword)
+    if (value !== undefined && isFit(keyword, value)) kept[keyword] = value
+  }
+  const examples = own(schema, "examples")
+  const example = own(schema, "example")
+  if (Array.isArray(examples) && examples.length > 0) kept["examples"] = examples.slice(0, 20)
+  else if (example !== undefined) kept["examples"] = [example]
+  return kept
+}
+
+/** A keyword of the wrong type would trip the form: `"title": {}`, `"minItems": "2"`. */
+function isFit(keyword: string, value: unknown): boolean {
+  if (keyword === "default") return true
+  if (["title", "description", "format"].includes(keyword)) return typeof value === "string"
+  if (["readOnly", "writeOnly", "deprecated", "uniqueItems"].includes(keyword)) {
+    return typeof value === "boolean"
+  }
+  return typeof value === "number" && Number.isFinite(value)
+}

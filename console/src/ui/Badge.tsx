@@ -1,0 +1,29 @@
+import type { ReactNode } from "react"
+import type { OperationType } from "../api/model.ts"
+import { cx } from "./cx.ts"
+
+export type Tone = "neutral" | "info" | "good" | "warn" | "bad"
+
+/** A short word about a thing. */
+export function Badge({
+  tone = "neutral",
+  title,
+  className,
+  children,
+}: {
+  readonly tone?: Tone | undefined
+  readonly title?: string | undefined
+  readonly className?: string | undefined
+  readonly children: ReactNode
+}): ReactNode {
+  return (
+    <span className={cx("badge", `badge-${tone}`, className)} title={title}>
+      {children}
+    </span>
+  )
+}
+
+/** What an operation does, in the colour that it has everywhere. */
+export function TypeBadge({ type }: { readonly type: OperationType }): ReactNode {
+  return <span className={cx("badge", `badge-${type}`)}>{type}</span>
+}

@@ -1,0 +1,34 @@
+import { useEffect, useRef, useState } from "react"
+import type { ReactNode } from "react"
+import { Button } from "./Button.tsx"
+import { Icon } from "./Icon.tsx"
+import { copyText } from "./copy-text.ts"
+
+const SHOWN_MS = 1600
+
+/** Copies a text, and says so. A text that is costly to make can be a function. */
+export function CopyButton({
+  text,
+  label = "Copy",
+}: {
+  readonly text: string | (() => string)
+  readonly label?: string | undefined
+}): ReactNode {
+  const [state, setState] = useState<"idle" | "done" | "failed">("idle")
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const copy = async (): Promise<void> => {
+    const done = await copyText(typeof text === "function" ? text() : text)
+    setState(done ? "done" : "failed")
+    clearTimeout(timer.current)
+    timer.current = setTimeout(() => setState("idle"), SHOWN_MS)
+  }
+  return (
+    <Button variant="quiet" size="small" className="copy-button" onClick={() => void copy()}>
+      <Icon name={state === "done" ? "check" : "copy"} />
+      <span aria-live="polite">
+        {state === "idle" ? label : state === "done" ? "Copied" : "Not copied"}
+      </span>
+    </Button>
+  )
+}

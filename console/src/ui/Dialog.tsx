@@ -1,0 +1,61 @@
+import { useEffect, useId, useRef } from "react"
+import type { MouseEvent, ReactNode, SyntheticEvent } from "react"
+import { IconButton } from "./Button.tsx"
+import { Icon } from "./Icon.tsx"
+import { cx } from "./cx.ts"
+
+/** A modal dialog: the browser's own, which keeps the focus inside and gives it back. */
+export function Dialog({
+  title,
+  open,
+  onClose,
+  className,
+  children,
+}: {
+  readonly title: string
+  readonly open: boolean
+  readonly onClose: () => void
+  readonly className?: string | undefined
+  readonly children: ReactNode
+}): ReactNode {
+  const ref = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const dialog = ref.current
+    if (dialog === null || !open) return undefined
+    if (!dialog.open) dialog.showModal()
+    // The browser would take the first, which closes it.
+    dialog.querySelector<HTMLElement>("[data-autofocus]")?.focus()
+    return () => dialog.close()
+  }, [open])
+  const cancel = (event: SyntheticEvent): void => {
+    // It is closed by whoever says that it is open.
+    event.preventDefault()
+    onClose()
+  }
+  const press = (event: MouseEvent): void => {
+    // What is not inside of its content is the backdrop.
+    if (event.target === ref.current) onClose()
+  }
+  return (
+    <dialog
+      ref={ref}
+      className={cx("dialog", className)}
+      aria-labelledby={id}
+      onCancel={cancel}
+      onMouseDown={press}
+    >
+      {open && (
+        <div className="dialog-content">
+          <header className="dialog-head">
+            <h2 id={id}>{title}</h2>
+            <IconButton label="Close" onClick={onClose}>
+              <Icon name="close" />
+            </IconButton>
+          </header>
+          {children}
+        </div>
+      )}
+    </dialog>
+  )
+}

@@ -1,0 +1,59 @@
+import type { ReactNode } from "react"
+import { ProblemError } from "../api/model.ts"
+import type { HTTPProblem } from "../api/model.ts"
+import { Badge } from "./Badge.tsx"
+import { Button } from "./Button.tsx"
+import { cureOf, faultsOf } from "./cure.ts"
+
+/** What went wrong, and what to do about it: of a `ProblemError`, a problem, or anything thrown. */
+export function ErrorBox({
+  error,
+  onRetry,
+}: {
+  readonly error: unknown
+  readonly onRetry?: (() => void) | undefined
+}): ReactNode {
+  const problem = problemOf(error)
+  const cure = problem === undefined ? undefined : cureOf(problem)
+  const faults = problem === undefined ? [] : faultsOf(problem)
+  return (
+    <div className="error-box" role="alert">
+      <p className="error-title">
+        <strong>{problem?.title ?? "Something went wrong"}</strong>
+        {problem !== undefined && <Badge tone="bad">{problem.code}</Badge>}
+      </p>
+      <p className="error-detail">{problem?.detail ?? messageOf(error)}</p>
+      {faults.length > 0 && (
+        <ul className="error-faults">
+          {faults.map(({ path, message }, at) => (
+            <li key={at}>
+              <code>{path === "" ? "/" : path}</code> {message}
+            </li>
+          ))}
+        </ul>
+      )}
+      {cure !== undefined && <p className="error-cure">{cure}</p>}
+      {problem?.mayHaveExecuted === true && (
+        <p className="error-cure">The call may have had its effect.</p>
+      )}
+      {problem?.requestId !== undefined && (
+        <p className="error-id">
+          Request <code>{problem.requestId}</code>
+        </p>
+      )}
+      {onRetry !== undefined && <Button onClick={onRetry}>Try again</Button>}
+    </div>
+  )
+}
+
+function problemOf(error: unknown): HTTPProblem | undefined {
+  if (error instanceof ProblemError) return error.problem
+  if (typeof error !== "object" || error === null || error instanceof Error) return undefined
+  const { code, detail } = error as { readonly code?: unknown; readonly detail?: unknown }
+  return typeof code === "string" && typeof detail === "string" ? (error as HTTPProblem) : undefined
+}
+
+function messageOf(error: unknown): string {
+  if (error instanceof Error && error.message !== "") return error.message
+  return typeof error === "string" && error !== "" ? error : "No reason was given."
+}

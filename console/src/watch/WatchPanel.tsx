@@ -1,0 +1,83 @@
+import { useMemo, useState } from "react"
+import type { ReactNode } from "react"
+import type { OperationSpec } from "../api/model.ts"
+import { InputEditor, startValue } from "../try/InputEditor.tsx"
+import type { InputValidity } from "../try/InputEditor.tsx"
+import { Button, Empty, ErrorBox, Icon } from "../ui/index.ts"
+import { ItemList } from "./ItemList.tsx"
+import { SeriesChart } from "./SeriesChart.tsx"
+import { WatchBar } from "./WatchBar.tsx"
+import { isMatch } from "./model.ts"
+import { useWatch } from "./use-watch.ts"
+import "./watch.css"
+
+const VALID: InputValidity = { isJson: true, faults: [] }
+
+/** Reads a subscription, as a live list and, where there are numbers, as a chart. */
+export function WatchPanel({ spec }: { readonly spec: OperationSpec }): ReactNode {
+  const id = `${spec.namespace}.${spec.name}`
+  // Another operation is another stream: nothing of this one may stay.
+  return <WatchOne key={id} id={id} spec={spec} />
+}
+
+function WatchOne({ id, spec }: { readonly id: string; readonly spec: OperationSpec }): ReactNode {
+  const [input, setInput] = useState<unknown>(() => startValue(spec.inputSchema) ?? {})
+  const [{ isJson, faults }, setValidity] = useState<InputValidity>(VALID)
+  const [text, setText] = useState("")
+  const { state, dispatch, start, stop } = useWatch(id)
+  const { shown, phase, error } = state
+  const entries = useMemo(() => shown.filter((entry) => isMatch(entry, text)), [shown, text])
+  const isRunning = phase === "running"
+  return (
+    <div className="watch">
+      <InputEditor
+        schema={spec.inputSchema}
+        value={input}
+        onChange={setInput}
+        onValidity={setValidity}
+        examples={spec.examples}
+      />
+      <div className="watch-run">
+        {isRunning ? (
+          <Button variant="danger" onClick={stop}>
+            <Icon name="stop" /> Stop
+          </Button>
+        ) : (
+          <Button variant="primary" onClick={() => start(input)}>
+            <Icon name="play" /> {phase === "idle" ? "Start watching" : "Start again"}
+          </Button>
+        )}
+        {!isRunning && (!isJson || faults.length > 0) && (
+          <p className="watch-hint">
+            {isJson
+              ? "The input does not match its schema: the hub will say the same."
+              : "The text is not JSON: what is sent is the last that was."}
+          </p>
+        )}
+      </div>
+      {phase !== "idle" && (
+        <>
+          <WatchBar state={state} dispatch={dispatch} text={text} onText={setText} />
+          {error !== undefined && <ErrorBox error={error} />}
+          <SeriesChart entries={entries} />
+          {entries.length > 0 ? (
+            <ItemList entries={entries} />
+          ) : (
+            <Nothing isFiltered={shown.length > 0} isRunning={isRunning} />
+          )}
+        </>
+      )}
+    </div>
+  )
+}
+
+function Nothing({
+  isFiltered,
+  isRunning,
+}: {
+  readonly isFiltered: boolean
+  readonly isRunning: boolean
+}): ReactNode {
+  if (isFiltered) return <Empty title="No item has this text in it." />
+  return <Empty title={isRunning ? "Waiting for items" : "There are no items."} />
+}

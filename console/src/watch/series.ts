@@ -1,0 +1,70 @@
+/** Something in the items that is a number. */
+export interface NumericField {
+  /** Names it among the fields: a JSON pointer, empty for the item itself. */
+  readonly pointer: string
+  readonly path: readonly string[]
+  readonly label: string
+}
+
+/** How many of the last items are searched for numbers. */
+const SEARCHED_ITEMS = 50
+const MAX_DEPTH = 4
+const MAX_FIELDS = 40
+
+/** Numbers that name or count something: they can be drawn, yet are rarely what one looks for. */
+const DULL = /^(?:.*id|.*at|time|timestamp|ts|date|year|tick|seq|sequence|index|version)$/i
+
+/** Which parts of the items are numbers, those in most items first. */
+export function numericFields(values: readonly unknown[]): readonly NumericField[] {
+  const found = new Map<string, { field: NumericField; count: number }>()
+  for (const value of values.slice(-SEARCHED_ITEMS)) collect(value, [], found)
+  return [...found.values()].toSorted((a, b) => b.count - a.count).map(({ field }) => field)
+}
+
+/** The field that is drawn until one is chosen. */
+export function preferredField(fields: readonly NumericField[]): NumericField | undefined {
+  return fields.find(({ path }) => !DULL.test(path.at(-1) ?? "")) ?? fields[0]
+}
+
+/** The number at a path; `undefined` where there is none. */
+export function readNumber(value: unknown, path: readonly string[]): number | undefined {
+  let at = value
+  for (const key of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, key)) return undefined
+    at = (at as Record<string, unknown>)[key]
+  }
+  return isNumber(at) ? at : undefined
+}
+
+function collect(
+  value: unknown,
+  path: readonly string[],
+  found: Map<string, { field: NumericField; count: number }>,
+): void {
+  if (isNumber(value)) {
+    count(path, found)
+    return
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return
+  if (path.length >= MAX_DEPTH) return
+  for (const [key, part] of Object.entries(value)) collect(part, [...path, key], found)
+}
+
+function count(
+  path: readonly string[],
+  found: Map<string, { field: NumericField; count: number }>,
+): void {
+  const pointer = path.map((key) => `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
+  const known = found.get(pointer)
+  if (known !== undefined) {
+    known.count++
+    return
+  }
+  if (found.size >= MAX_FIELDS) return
+  const label = path.length === 0 ? "value" : path.join(".")
+  found.set(pointer, { field: { pointer, path, label }, count: 1 })
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value)
+}

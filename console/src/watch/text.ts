@@ -1,0 +1,89 @@
+/** How deep a value is printed; what is deeper is only hinted at. */
+const MAX_DEPTH = 40
+
+/**
+ * A value as JSON on one line, at most so many characters of it.
+ *
+ * `JSON.stringify` would print megabytes to show a line of them, and overflows on deep values.
+ */
+export function printShort(value: unknown, limit: number): string {
+  const printer = new Printer(limit)
+  printer.print(value, 0)
+  return printer.text
+}
+
+/** About how many characters a value takes; counting ends at `limit`. */
+export function weigh(value: unknown, limit: number): number {
+  const open: unknown[] = [value]
+  let weight = 0
+  while (open.length > 0 && weight < limit) {
+    const next = open.pop()
+    weight += 4
+    if (typeof next === "string") weight += next.length
+    else if (Array.isArray(next)) for (const item of next) open.push(item)
+    else if (typeof next === "object" && next !== null) {
+      for (const [key, item] of Object.entries(next)) {
+        weight += key.length
+        open.push(item)
+      }
+    }
+  }
+  return Math.min(weight, limit)
+}
+
+/** Prints until there is no room. */
+class Printer {
+  text = ""
+  readonly #limit: number
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  print(value: unknown, depth: number): void {
+    if (typeof value === "string") this.#add(quoted(value, this.#limit - this.text.length))
+    else if (typeof value !== "object" || value === null) this.#add(String(value))
+    else if (depth >= MAX_DEPTH) this.#add("…")
+    else if (Array.isArray(value)) this.#all("[", value.entries(), "]", depth)
+    else this.#all("{", Object.entries(value), "}", depth)
+  }
+
+  #all(
+    open: string,
+    entries: Iterable<readonly [string | number, unknown]>,
+    close: string,
+    depth: number,
+  ): void {
+    this.#add(open)
+    let isFirst = true
+    for (const [key, value] of entries) {
+      if (this.#isFull) return
+      if (!isFirst) this.#add(", ")
+      isFirst = false
+      if (typeof key === "string") this.#add(`${quoted(key, this.#limit)}: `)
+      this.print(value, depth + 1)
+    }
+    this.#add(close)
+  }
+
+  get #isFull(): boolean {
+    return this.text.length >= this.#limit
+  }
+
+  #add(text: string): void {
+    if (this.#isFull) return
+    const room = this.#limit - this.text.length
+    this.text += text.length <= room ? text : `${whole(text.slice(0, room - 1))}…`
+  }
+}
+
+function quoted(text: string, room: number): string {
+  // One more than there is room for, so that what is cut looks cut.
+  return JSON.stringify(text.length > room ? text.slice(0, Math.max(0, room) + 1) : text)
+}
+
+/** A text without half of a character at its end. */
+function whole(text: string): string {
+  const last = text.charCodeAt(text.length - 1)
+  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text
+}

@@ -1,0 +1,7 @@
+/** A time of the day to the millisecond, in the zone of whoever looks. */
+export function clockText(at: number): string {
+  const time = new Date(at)
+  const two = (value: number): string => String(value).padStart(2, "0")
+  const clock = `${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`
+  return `${clock}.${String(time.getMilliseconds()).padStart(3, "0")}`
+}
