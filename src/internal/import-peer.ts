@@ -1,3 +1,8 @@
+/** An optional package is not installed; the message says which, and how to. */
+export class MissingPackage extends Error {
+  override readonly name = "MissingPackage"
+}
+
 /**
  * Loads an optional package on first use.
  *
@@ -13,7 +18,7 @@ export async function importPeer<TModule>(
     return await load()
   } catch (error) {
     if (!isMissing(error, name)) throw error
-    throw new Error(
+    throw new MissingPackage(
       `${user} needs the optional package "${name}". Install it: npm install ${name}`,
       { cause: error },
     )

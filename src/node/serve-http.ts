@@ -3,6 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { CallError } from "../errors.ts"
+import { MissingPackage } from "../internal/import-peer.ts"
 import { consoleLogger } from "../logger.ts"
 import type { AnyRegistry } from "../registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
@@ -127,7 +128,7 @@ async function openSockets(
     })
   } catch (error) {
     // Nobody asked for it: an API without WebSockets is one too.
-    if (websocket === true && error instanceof CallError) return undefined
+    if (websocket === true && error instanceof MissingPackage) return undefined
     throw error
   }
 }

@@ -33,6 +33,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
     await copyCheckout(stage)
     await run("tsc", ["-p", "tsconfig.build.json"], stage)
     await run("tsx", ["scripts/bundle.ts"], stage)
+    await run("tsx", ["scripts/build-console.ts"], stage)
     const files = await packedFiles(stage)
     for (const file of files) await cp(join(stage, file), join(installed, file))
     await linkDependencies(app)
@@ -63,7 +64,7 @@ export async function run(program: string, args: string[], cwd: string): Promise
 async function copyCheckout(stage: string): Promise<void> {
   await mkdir(stage)
   for (const name of await readdir(root)) {
-    if (/^(src|scripts|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/.test(name)) {
+    if (/^(src|console|scripts|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/.test(name)) {
       await cp(resolve(root, name), join(stage, name), { recursive: true })
     }
   }

@@ -61,6 +61,22 @@ describe("the packed files", () => {
     )
   })
 
+  test("hold the console, compressed too, and the licences of what is in it", () => {
+    const found = built.files.filter((file) => file.startsWith("dist/console/"))
+
+    expect(found).toEqual(
+      expect.arrayContaining([
+        "dist/console/THIRD-PARTY-LICENSES.txt",
+        "dist/console/icon.svg",
+        "dist/console/index.html",
+        expect.stringMatching(/^dist\/console\/assets\/index-[\w-]{8}\.js$/),
+        expect.stringMatching(/^dist\/console\/assets\/index-[\w-]{8}\.js\.br$/),
+      ]),
+    )
+    expect(found.filter((file) => file.endsWith(".map"))).toEqual([])
+    expect(read("dist/console/THIRD-PARTY-LICENSES.txt")).toContain("react-dom\n\nMIT License")
+  })
+
   test("say nothing about where they were built", () => {
     const maps = built.files.filter((file) => file.endsWith(".map"))
     expect(maps).not.toEqual([])
@@ -97,6 +113,38 @@ describe("an application", { timeout: BUILD_TIMEOUT }, () => {
     )
 
     expect(JSON.parse(names)).toEqual(EXPORTS[entry])
+  })
+
+  test("serves the console that came with the package", async () => {
+    const script = [
+      `import { createHub, serveHub } from "${specifier("./node")}"`,
+      'const config = { sources: [], server: {}, registry: {}, baseDir: ".", file: undefined }',
+      "const hub = createHub(config)",
+      "const served = await serveHub(hub, { port: 0 })",
+      "const page = await (await fetch(served.consoleUrl)).text()",
+      'const script = new URL(/src="([^"]+)"/.exec(page)[1], served.consoleUrl)',
+      "const { status, headers } = await fetch(script)",
+      'console.log(status, headers.get("content-type"))',
+      "await served.close()",
+      "await hub.close()",
+    ].join("\n")
+
+    const said = await run("node", ["--input-type=module", "-e", script], built.app)
+
+    expect(said).toBe("200 text/javascript; charset=utf-8\n")
+  })
+
+  test("serves without any of the optional packages", async () => {
+    const script = [
+      'const { createRegistry } = await import("@alkdev/operations")',
+      'const { serveHTTP } = await import("@alkdev/operations/node")',
+      "const served = await serveHTTP(createRegistry([]), { port: 0 })",
+      "const answer = await fetch(`${served.url}/operations`)",
+      "console.log(answer.status)",
+      "await served.close()",
+    ].join("\n")
+
+    expect((await run("node", ["--input-type=module", "-e", script], built.app)).trim()).toBe("200")
   })
 
   test.each(NEUTRAL)("loads %s where the globals of Node are missing", async (entry) => {
