@@ -47,6 +47,29 @@ const LIBRARY = [
   "transports",
 ] as const
 
+/** What the console is built with: docs/architecture/decisions/023-console.md. */
+const CONSOLE_PACKAGES = [
+  "@cfworker/json-schema",
+  "@codemirror/autocomplete",
+  "@codemirror/commands",
+  "@codemirror/lang-json",
+  "@codemirror/language",
+  "@codemirror/lint",
+  "@codemirror/state",
+  "@codemirror/view",
+  "@rjsf/core/lib/components/Form.js",
+  "@rjsf/utils",
+  "@tanstack/react-virtual",
+  "@vitejs/plugin-react",
+  "dompurify",
+  "eventsource-parser/stream",
+  "marked",
+  "react",
+  "react-dom",
+  "react-dom/client",
+  "vite",
+]
+
 /** The table of "Imports point inward". A new file or folder gets its place here. */
 const TABLE: Record<Layer, Row> = {
   vocabulary: {
@@ -159,7 +182,13 @@ const TABLE: Record<Layer, Row> = {
     peers: true,
     platform: true,
   },
-  console: { files: ["console/"], uses: [], types: [...LIBRARY, "barrel"] },
+  // A page, which knows a hub by what it answers. Its packages are bundled into it, and into nothing else.
+  console: {
+    files: ["console/"],
+    uses: [],
+    types: [...LIBRARY, "barrel", "hub"],
+    packages: CONSOLE_PACKAGES,
+  },
 }
 
 const PLATFORM_GLOBALS = [
@@ -219,6 +248,10 @@ describe("the rules themselves", () => {
     ["src/cli/main.ts", 'import { OperationRegistry } from "../index.ts"'],
     ["src/cli/main.ts", 'import { nodeFS } from "../node/fs.ts"'],
     ["console/main.ts", 'import type { ResponseEnvelope } from "../src/index.ts"'],
+    ["console/main.tsx", 'import type { SourceStatus } from "../src/hub/model.ts"'],
+    ["console/main.tsx", 'import { App } from "./app/App.tsx"'],
+    ["console/main.tsx", 'import "./styles/base.css"'],
+    ["console/main.tsx", 'import { useState } from "react"'],
   ])("%s may say: %s", (file, source) => {
     expect(importFaults(file, source)).toEqual([])
   })
@@ -243,6 +276,10 @@ describe("the rules themselves", () => {
     ["src/cli/main.ts", 'import { enforceAccess } from "../access.ts"', "engine"],
     ["src/node/fs.ts", 'import { main } from "../cli/main.ts"', "programs"],
     ["console/main.ts", 'import { unwrap } from "../src/index.ts"', "import type"],
+    ["console/main.ts", 'import { defineConfig } from "../src/config.ts"', "config"],
+    ["console/main.ts", 'import { z } from "zod"', "zod"],
+    ["src/registry.ts", 'import "./styles.css"', ".ts"],
+    ["src/hub/activity.ts", 'import { useState } from "react"', "react"],
     ["src/types.ts", 'import { x } from "./errors.js"', ".ts"],
   ])("%s may not say: %s", (file, source, reason) => {
     expect(importFaults(file, source)).toEqual([expect.stringContaining(reason)])
@@ -288,7 +325,8 @@ function relativeFault(
   reference: ImportReference,
   specifier: string,
 ): string | undefined {
-  if (!/\.(ts|json)$/.test(specifier)) {
+  const isFile = layer === "console" ? /\.(tsx?|css|json)$/ : /\.(ts|json)$/
+  if (!isFile.test(specifier)) {
     return `imports "${specifier}": relative imports name the file, with .ts`
   }
   const target = posix.join(posix.dirname(file), specifier)

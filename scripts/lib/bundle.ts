@@ -1,7 +1,8 @@
 import { build } from "esbuild"
 import type { BuildOptions } from "esbuild"
-import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
-import { join, relative, resolve } from "node:path"
+import { cp, readdir, rm, writeFile } from "node:fs/promises"
+import { join, relative, resolve, sep } from "node:path"
+import { licences } from "./licences.ts"
 import { sharedByAll, smallSharedModules } from "./shared-modules.ts"
 
 /** What is built, beside where it is found: file by file, from the folder that the compiler wrote. */
@@ -60,9 +61,9 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
       sourcemap: false,
       logOverride: { "ignored-bare-import": "silent" },
     })
-    for (const file of await filesBelow(dist)) if (/\.js(\.map)?$/.test(file)) await rm(file)
+    for (const file of await emittedBelow(dist)) await rm(file)
     await cp(out, dist, { recursive: true })
-    const inputs = { ...library.metafile.inputs, ...programs.metafile.inputs }
+    const inputs = [library, programs].flatMap(({ metafile }) => Object.keys(metafile.inputs))
     await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, inputs))
     return [library, programs].flatMap(({ metafile }) =>
       Object.keys(metafile.outputs).map((file) => relative(out, resolve(root, file))),
@@ -76,28 +77,11 @@ function pointsOf(dist: string, files: readonly string[]): { in: string; out: st
   return files.map((file) => ({ in: file, out: relative(dist, file).replace(/\.js$/, "") }))
 }
 
-async function filesBelow(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+/** What the compiler wrote; the console is built by others. */
+async function emittedBelow(dist: string): Promise<string[]> {
+  const entries = await readdir(dist, { recursive: true, withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && /\.js(\.map)?$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
-}
-
-/** The licences of the packages whose code went into the bundle. */
-async function licences(root: string, inputs: Readonly<Record<string, unknown>>): Promise<string> {
-  const names = new Set<string>()
-  for (const file of Object.keys(inputs)) {
-    const name = /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1]
-    if (name !== undefined) names.add(name)
-  }
-  const texts = await Promise.all(
-    [...names].toSorted().map(async (name) => {
-      const folder = join(root, "node_modules", name)
-      const found = (await readdir(folder)).find((file) => /^licen[cs]e/i.test(file))
-      if (found === undefined)
-        throw new Error(`The package "${name}" is bundled and has no licence file.`)
-      return `${name}\n\n${await readFile(join(folder, found), "utf8")}`
-    }),
-  )
-  return texts.join("\n\n")
+    .filter((file) => !file.startsWith(join(dist, "console", sep)))
 }

@@ -64,6 +64,7 @@ export const serverShape: Shape = fields(
     ),
     mcp: flag("Serves /mcp; on where @modelcontextprotocol/server is installed."),
     websocket: flag("Serves /ws; on where ws is installed."),
+    console: flag("Serves the console, a page at /; on."),
   },
   { hints: { hostname: `Write "host".`, auth: `Write "apiKeys" or "jwt".` } },
 )

@@ -109,6 +109,8 @@ export interface ServerConfig {
   readonly mcp?: boolean | undefined
   /** `/ws`; on where `ws` is installed. */
   readonly websocket?: boolean | undefined
+  /** `/`, a page to find, try and watch operations with; on. */
+  readonly console?: boolean | undefined
 }
 
 /** How operations run. */

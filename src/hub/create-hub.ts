@@ -35,6 +35,8 @@ export interface HubInner {
   readonly logger: Logger
   readonly clock: Clock
   readonly resolve: (text: string) => Promise<string>
+  /** The source that an operation comes from. */
+  readonly sourceOf: (id: string) => string | undefined
 }
 
 const inner = new WeakMap<Hub, HubInner>()
@@ -84,6 +86,7 @@ class SourceHub implements Hub {
       logger: this.#logger,
       clock,
       resolve: (text) => this.#resolve(text),
+      sourceOf: (id) => this.#ledger.sourceOf(id),
     })
     for (const source of this.#config.sources) this.#add(source)
     this.#ledger.setOrder([...this.#runners.keys()])

@@ -1,32 +1,75 @@
+import { streamAnswer } from "../serve/http/answer.ts"
+import { Heartbeats } from "../serve/http/heartbeats.ts"
+import type { HTTPAnswer } from "../serve/http/model.ts"
 import { HTTPRefusal } from "../serve/http/spine.ts"
-import type { HTTPCaller, HTTPContext, Routes } from "../serve/http/spine.ts"
+import type { HTTPCaller, HTTPContext, RouteRequest, Routes } from "../serve/http/spine.ts"
+import { expired, whenExpired } from "../serve/expiry.ts"
+import type { Activity } from "./activity.ts"
+import { ActivityStream } from "./activity/stream.ts"
+import { assertAdmin } from "./admin.ts"
+import { hubInner } from "./create-hub.ts"
 import type { Hub, ReportItem, SourceReport } from "./model.ts"
+import { summariesFor } from "./summaries.ts"
 
-/** `GET /hub/sources` and `GET /hub/sources/{name}/report`. */
-export function createHubRoutes(hub: Hub): (context: HTTPContext) => Routes {
-  return (context) => [
-    {
-      method: "GET",
-      path: "/hub/sources",
-      handle: () => context.json(JSON.stringify({ sources: hub.sources })),
-    },
-    {
-      method: "GET",
-      path: "/hub/sources/{name}/report",
-      handle: ({ params: [name = ""], caller }) => {
-        const status = hub.sources.find((source) => source.name === name)
-        if (status === undefined) {
-          throw new HTTPRefusal(404, "NOT_FOUND", `There is no source "${name.slice(0, 200)}".`)
-        }
-        const report = hub.report(name)
-        if (report === undefined) {
-          const why = status.reason === undefined ? "" : `: ${status.reason}`
-          throw new HTTPRefusal(503, "UNAVAILABLE", `Source "${name}" is not open${why}`)
-        }
-        return context.json(JSON.stringify(shownTo(report, context, caller)))
+/**
+ * What a hub tells of itself, under `/hub`: the list of operations to everybody, what goes on in it to
+ * those who may administer it.
+ */
+export function createHubRoutes(hub: Hub, activity: Activity): (context: HTTPContext) => Routes {
+  return (context) => {
+    const { sourceOf } = hubInner(hub)
+    const heartbeats = new Heartbeats(context.clock, context.options.sse.heartbeatMs)
+    const forAdmins =
+      (handle: (request: RouteRequest) => HTTPAnswer) =>
+      (request: RouteRequest): HTTPAnswer => {
+        assertAdmin(context, request.caller)
+        return handle(request)
+      }
+    return [
+      {
+        method: "GET",
+        path: "/hub/operations",
+        handle: ({ caller }) => {
+          const { title } = context.options
+          const operations = summariesFor(context, caller, sourceOf)
+          return context.json(JSON.stringify({ title, operations }))
+        },
       },
-    },
-  ]
+      {
+        method: "GET",
+        path: "/hub/sources",
+        handle: forAdmins(() => context.json(JSON.stringify({ sources: hub.sources }))),
+      },
+      {
+        method: "GET",
+        path: "/hub/sources/{name}/report",
+        handle: forAdmins(({ params: [name = ""], caller }) =>
+          context.json(JSON.stringify(shownTo(reportOf(hub, name), context, caller))),
+        ),
+      },
+      {
+        method: "GET",
+        path: "/hub/stats",
+        handle: forAdmins(() => context.json(JSON.stringify(activity.stats))),
+      },
+      {
+        method: "GET",
+        path: "/hub/events",
+        handle: forAdmins((request) => eventsFor(request, context, activity, heartbeats)),
+      },
+    ]
+  }
+}
+
+function reportOf(hub: Hub, name: string): SourceReport {
+  const status = hub.sources.find((source) => source.name === name)
+  if (status === undefined) {
+    throw new HTTPRefusal(404, "NOT_FOUND", `There is no source "${name.slice(0, 200)}".`)
+  }
+  const report = hub.report(name)
+  if (report !== undefined) return report
+  const why = status.reason === undefined ? "" : `: ${status.reason}`
+  throw new HTTPRefusal(503, "UNAVAILABLE", `Source "${name}" is not open${why}`)
 }
 
 /** A report without what its reader may not know of. */
@@ -37,4 +80,22 @@ function shownTo(report: SourceReport, context: HTTPContext, caller: HTTPCaller)
     return spec !== undefined && context.maySee(spec, caller)
   }
   return { ...report, items: report.items.filter(isShown) }
+}
+
+function eventsFor(
+  { incoming, caller }: RouteRequest,
+  { clock }: HTTPContext,
+  activity: Activity,
+  heartbeats: Heartbeats,
+): HTTPAnswer {
+  const full = caller.openStream()
+  if (full !== undefined) throw full
+  const { requestId } = incoming
+  const stream = new ActivityStream({ activity, clock, heartbeats, requestId })
+  return streamAnswer({
+    async run(sink) {
+      const stop = whenExpired(caller.expiresAt, clock, () => stream.end(expired()))
+      await stream.run(sink).finally(stop)
+    },
+  })
 }

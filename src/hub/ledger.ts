@@ -68,6 +68,11 @@ export class Ledger {
     this.#settle(touched)
   }
 
+  /** The source that an operation comes from; `undefined` for what came from none. */
+  sourceOf(id: string): string | undefined {
+    return this.#registered.get(id)?.source
+  }
+
   /** How many operations of a source are registered. */
   count(source: string): number {
     let count = 0

@@ -9,13 +9,17 @@ import { loadServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../schema/describe.ts"
 import { loadWs } from "../transport/ws.ts"
+import { Activity } from "./activity.ts"
+import { createConsoleFiles } from "./console-files.ts"
 import { hubInner } from "./create-hub.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
 import { authOf, rateLimitOf } from "./server-options.ts"
 
 /** What may be said when a hub is served, in place of what its configuration says. */
-export interface ServeHubOptions extends ServerConfig {
+export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
+  /** Whether the console is served; or the folder of one that is not this package's own. */
+  readonly console?: boolean | string | undefined
   /** Milliseconds that `close` waits for calls that run; 5,000. */
   readonly drainMs?: number | undefined
 }
@@ -24,6 +28,8 @@ export interface ServeHubOptions extends ServerConfig {
 export interface ServedHub extends AsyncDisposable {
   /** Where it is: `http://127.0.0.1:3000`. */
   readonly url: string
+  /** Where the console is; `undefined` where it is switched off. */
+  readonly consoleUrl: string | undefined
   /** Where MCP clients connect; `undefined` where there is none. */
   readonly mcpUrl: string | undefined
   /** Where `remote` sources and WebSocket clients connect; `undefined` where there is none. */
@@ -32,28 +38,46 @@ export interface ServedHub extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** Opens a port for a hub: HTTP, WebSocket and MCP, for whom its configuration lets in. */
+/** Opens a port for a hub: HTTP, WebSocket, MCP and the console, for whom its configuration lets in. */
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
-  const config: ServeHubOptions = { ...hub.config.server, ...defined(overrides) }
-  const { port = 3000, host = "127.0.0.1", websocket } = config
+  const activity = new Activity(hub, hubInner(hub).clock)
+  try {
+    return await open(hub, { ...hub.config.server, ...defined(overrides) }, activity)
+  } catch (error) {
+    activity.close()
+    throw error
+  }
+}
+
+async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Promise<ServedHub> {
+  const { port = 3000, host = "127.0.0.1" } = config
   const { logger, clock } = hubInner(hub)
-  const { api, mcp } = await makeServers(hub, config)
+  const websocket = config.websocket ?? (await hasSockets())
+  const servers = await makeServers(hub, config, activity)
   let served: ServedHTTP
   try {
-    served = await serveHTTP(api, { port, host, websocket, logger, clock })
+    served = await serveHTTP(servers.api, { port, host, websocket, logger, clock })
   } catch (error) {
-    await Promise.all([api.close(), mcp?.close()])
+    await Promise.all([servers.api.close(), servers.mcp?.close()])
     throw explain(error, host, port)
   }
-  return new Served(served, mcp, await hasSockets(websocket))
+  return new Served(served, servers, {
+    console: config.console !== false,
+    websocket,
+  })
 }
 
 interface Servers {
   readonly api: HTTPServer
   readonly mcp: MCPServer | undefined
+  readonly activity: Activity
 }
 
-async function makeServers(hub: Hub, config: ServeHubOptions): Promise<Servers> {
+async function makeServers(
+  hub: Hub,
+  config: ServeHubOptions,
+  activity: Activity,
+): Promise<Servers> {
   const { logger, clock, resolve } = hubInner(hub)
   const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
   const basePath = settlePath("server.basePath", config.basePath ?? "")
@@ -82,13 +106,16 @@ async function makeServers(hub: Hub, config: ServeHubOptions): Promise<Servers> 
     drainMs,
     logger,
     clock,
-    routes: createHubRoutes(hub),
+    routes: createHubRoutes(hub, activity),
+    ...(config.console !== false && {
+      files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
+    }),
     ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp, [wellKnown]: mcp } }),
   })
   const { guard } = api.inner
   const authenticate: NonNullable<typeof guard.authenticate> = (request) =>
     (guard.authenticateUpgrade ?? guard.authenticate)?.(request)
-  return { api, mcp }
+  return { api, mcp, activity }
 }
 
 /** Whether there is MCP: where its package is installed, unless the configuration says otherwise. */
@@ -103,8 +130,8 @@ async function hasMCP(wanted: boolean | undefined): Promise<boolean> {
   }
 }
 
-async function hasSockets(wanted: boolean | undefined): Promise<boolean> {
-  if (wanted === false) return false
+/** Whether there may be WebSockets: where their package is installed. */
+async function hasSockets(): Promise<boolean> {
   return await loadWs("serveHub").then(
     () => true,
     () => false,
@@ -140,6 +167,10 @@ function unavailable(message: string, cause: unknown): CallError {
   return new CallError("UNAVAILABLE", message, { cause, retryable: false })
 }
 
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined
+}
+
 function defined<TValue extends object>(value: TValue): Partial<TValue> {
   return Object.fromEntries(
     Object.entries(value).filter(([, item]) => item !== undefined),
@@ -148,18 +179,24 @@ function defined<TValue extends object>(value: TValue): Partial<TValue> {
 
 class Served implements ServedHub {
   readonly url: string
+  readonly consoleUrl: string | undefined
   readonly mcpUrl: string | undefined
   readonly wsUrl: string | undefined
   readonly #served: ServedHTTP
-  readonly #mcp: MCPServer | undefined
+  readonly #servers: Servers
   #closing: Promise<void> | undefined
 
-  constructor(served: ServedHTTP, mcp: MCPServer | undefined, takesSockets: boolean) {
+  constructor(
+    served: ServedHTTP,
+    servers: Servers,
+    has: { readonly console: boolean; readonly websocket: boolean },
+  ) {
     this.url = served.url
-    this.mcpUrl = mcp === undefined ? undefined : `${served.url}/mcp`
-    this.wsUrl = takesSockets ? `${served.url.replace(/^http/, "ws")}/ws` : undefined
+    this.consoleUrl = has.console ? `${served.url}/` : undefined
+    this.mcpUrl = servers.mcp === undefined ? undefined : `${served.url}/mcp`
+    this.wsUrl = has.websocket ? `${served.url.replace(/^http/, "ws")}/ws` : undefined
     this.#served = served
-    this.#mcp = mcp
+    this.#servers = servers
   }
 
   close(): Promise<void> {
@@ -174,7 +211,9 @@ class Served implements ServedHub {
   /** The port goes last: clients of MCP get their answers through it. */
   async #close(): Promise<void> {
     const served = this.#served.close()
-    await this.#mcp?.close()
+    // What consoles listen to does not end by itself.
+    this.#servers.activity.close()
+    await this.#servers.mcp?.close()
     await served
   }
 }

@@ -9,7 +9,7 @@ const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256
 
 /** How callers prove who they are; `undefined` where nobody is asked. */
 export async function authOf(
-  { apiKeys, jwt }: ServerConfig,
+  { apiKeys, jwt }: Pick<ServerConfig, "apiKeys" | "jwt">,
   resolve: (text: string) => Promise<string>,
 ): Promise<AuthOptions | undefined> {
   const keys = apiKeys === undefined || apiKeys.length === 0 ? undefined : apiKeys
@@ -30,7 +30,9 @@ export async function authOf(
 }
 
 /** So many requests in a window, as so many a second and a burst. */
-export function rateLimitOf({ rateLimit }: ServerConfig): RateLimitOptions | undefined {
+export function rateLimitOf({
+  rateLimit,
+}: Pick<ServerConfig, "rateLimit">): RateLimitOptions | undefined {
   if (rateLimit === undefined) return undefined
   const { requests, windowMs = 60_000 } = rateLimit
   return { perSecond: requests / (windowMs / 1000), burst: Math.max(1, requests) }

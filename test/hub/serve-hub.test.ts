@@ -63,7 +63,7 @@ describe("a hub that is served", () => {
 
   test("asks everybody who they are, whichever way they come", async () => {
     const { served } = await serving(
-      { apiKeys: [{ id: "ada", hash: "${env:KEY_HASH}", scopes: [] }] },
+      { apiKeys: [{ id: "ada", hash: "${env:KEY_HASH}", scopes: ["hub:admin"] }] },
       { KEY_HASH: hashApiKey(KEY), KEY },
     )
     for (const path of ["/hub/sources", "/hub/sources/local/report", "/operations", "/mcp"]) {

@@ -23,17 +23,23 @@ export function useCalls(): Calls {
 }
 
 function handlersOf(hub: HubClient, dispatch: (action: CallsAction) => void): EventHandlers {
+  const remember = (signal?: AbortSignal): void => {
+    hub.stats(signal).then(
+      ({ recent }) => {
+        if (signal?.aborted !== true) dispatch({ type: "remembered", traces: recent })
+      },
+      // The counters ask for the same, and say what is wrong.
+      () => {},
+    )
+  }
   return {
-    onOpen: (signal) => {
-      hub.stats(signal).then(
-        ({ recent }) => {
-          if (!signal.aborted) dispatch({ type: "remembered", traces: recent })
-        },
-        // The counters ask for the same, and say what is wrong.
-        () => {},
-      )
-    },
+    onOpen: remember,
     onEvents: (events) => {
+      if (events.some(({ kind }) => kind === "lost")) {
+        // Whether those that run have ended is not known any more.
+        dispatch({ type: "disconnected" })
+        remember()
+      }
       const traces = events.flatMap((event) => (event.kind === "call" ? [event.trace] : []))
       if (traces.length > 0) dispatch({ type: "told", traces, receivedAt: Date.now() })
     },

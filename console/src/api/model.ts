@@ -54,6 +54,8 @@ export interface WatchItem {
 export type HubEvent =
   | { readonly kind: "call"; readonly trace: CallTrace }
   | { readonly kind: "source"; readonly status: SourceStatus }
+  /** This side was too slow: so many of the oldest were left out. */
+  | { readonly kind: "lost"; readonly events: number }
 
 /** Counters of the hub since it started. */
 export interface HubStats {

@@ -52,7 +52,7 @@ export async function readHubEvents(
 }
 
 /** An event with its kind inside, or as its name; what is not known is passed over. */
-export function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
+function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
   const value: unknown = JSON.parse(data)
   if (typeof value !== "object" || value === null) return undefined
   const { kind } = value as { readonly kind?: unknown }
@@ -60,6 +60,7 @@ export function hubEventOf({ name, data }: StreamEvent): HubEvent | undefined {
   if ("status" in value && kind === "source") return value as HubEvent
   if (name === "call") return { kind: "call", trace: value as CallTrace }
   if (name === "source") return { kind: "source", status: value as SourceStatus }
+  if (name === "lost" && "events" in value) return { kind: "lost", events: Number(value.events) }
   return undefined
 }
 

@@ -50,7 +50,7 @@ export function NodeFacts({
 }
 
 /** Whether there is anything to say beside the type. */
-export function hasFacts(facts: Facts): boolean {
+function hasFacts(facts: Facts): boolean {
   const { values, constraints, examples } = facts
   return (
     values !== undefined ||

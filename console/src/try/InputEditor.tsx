@@ -11,6 +11,8 @@ import {
   useState,
 } from "react"
 import type { ReactNode, Ref } from "react"
+import type { OperationSpec } from "../api/model.ts"
+import { exampleInputs } from "../read/snippets/example-input.ts"
 import { Button } from "../ui/Button.tsx"
 import { Spinner } from "../ui/Spinner.tsx"
 import { cx } from "../ui/cx.ts"
@@ -99,7 +101,13 @@ export function InputEditor({
       if (!focusField(prefix, path)) json.current?.focus()
     },
   }))
-  const fill = (): void => change(structuredClone(examples[0] ?? exampleValue(schema)))
+  const fill = (): void => {
+    const [example] =
+      examples.length === 0
+        ? []
+        : exampleInputs({ examples, inputSchema: schema as OperationSpec["inputSchema"] })
+    change(structuredClone(example ?? exampleValue(schema)))
+  }
   return (
     <section className="input-editor" aria-label="Input">
       <div className="input-bar">

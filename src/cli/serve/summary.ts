@@ -6,6 +6,7 @@ import { suggestions } from "./suggestions.ts"
 /** Where a hub answers. */
 export interface Places {
   readonly url: string
+  readonly consoleUrl: string | undefined
   readonly mcpUrl: string | undefined
   readonly wsUrl: string | undefined
 }
@@ -13,18 +14,20 @@ export interface Places {
 /** Says what is served and where; for a program as one JSON value. */
 export function tellSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {
   if (isJson) {
-    const { url, mcpUrl = null, wsUrl = null } = places
+    const { url, consoleUrl = null, mcpUrl = null, wsUrl = null } = places
     const openapiUrl = `${url}/openapi.json`
     const operations = hub.registry.getAllSpecs().length
-    printJson(io, { url, openapiUrl, mcpUrl, wsUrl, operations, sources: hub.sources })
+    const { sources } = hub
+    printJson(io, { url, consoleUrl, openapiUrl, mcpUrl, wsUrl, operations, sources })
     return
   }
   print(io, summaryText(hub, places, io))
 }
 
-function summaryText(hub: Hub, { url, mcpUrl, wsUrl }: Places, io: CommandIO): string {
+function summaryText(hub: Hub, { url, consoleUrl, mcpUrl, wsUrl }: Places, io: CommandIO): string {
   const { bold, cyan, dim } = styled(io)
   const rows = [
+    ...(consoleUrl === undefined ? [] : [["Console", consoleUrl]]),
     ["HTTP", `${url}/operations`],
     ["OpenAPI", `${url}/openapi.json`],
     ...(mcpUrl === undefined ? [] : [["MCP", mcpUrl]]),

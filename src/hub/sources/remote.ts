@@ -60,7 +60,7 @@ export const openRemote: OpenSourceOf = async (source, context) => {
 }
 
 /** Where a hub takes calls, from where it is. */
-export function socketUrl(remote: string): string {
+function socketUrl(remote: string): string {
   const url = new URL(remote)
   if (/^https?:$/.test(url.protocol) && !/\/ws\/?$/.test(url.pathname)) {
     url.pathname = `${url.pathname.replace(/\/$/, "")}/ws`

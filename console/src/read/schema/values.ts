@@ -15,7 +15,7 @@ export function valuesOf(flat: Flat): readonly unknown[] | undefined {
 }
 
 /** The values of a choice among literals, which is how some libraries write an enum. */
-export function literalsOf({ parts }: Union): readonly unknown[] | undefined {
+function literalsOf({ parts }: Union): readonly unknown[] | undefined {
   const values: unknown[] = []
   for (const { schema } of parts) {
     // What is said of a value would be lost in a list.

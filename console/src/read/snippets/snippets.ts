@@ -67,7 +67,7 @@ export function snippetsOf(spec: Spec, input: unknown, place: SnippetPlace): rea
 }
 
 /** A client over a WebSocket. */
-export function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
   const address = JSON.stringify(`${place.baseUrl.replace(/^http/i, "ws")}/ws`)
   const token = place.needsToken ? `, {\n  token: process.env["OPERATIONS_TOKEN"],\n}` : ""
   const id = JSON.stringify(idOf(spec))
@@ -92,7 +92,7 @@ export function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlac
 }
 
 /** A request to the gateway of the hub. */
-export function curlSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+function curlSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
   const isStream = spec.type === "subscription"
   return shellLine([
     `curl ${isStream ? "-sN" : "-s"} -X POST`,
@@ -106,7 +106,7 @@ export function curlSnippet(spec: Spec, input: unknown, place: SnippetPlace): st
 }
 
 /** The command that comes with the package. */
-export function commandSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
+function commandSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
   return shellLine([
     ...(place.needsToken ? ['OPERATIONS_TOKEN="$TOKEN"'] : []),
     `operations ${spec.type === "subscription" ? "watch" : "call"}`,
@@ -118,7 +118,7 @@ export function commandSnippet(spec: Spec, input: unknown, place: SnippetPlace):
 }
 
 /** What most clients of MCP read. */
-export function mcpSnippet(place: SnippetPlace): string {
+function mcpSnippet(place: SnippetPlace): string {
   const server = {
     type: "http",
     url: `${place.baseUrl}/mcp`,
@@ -128,7 +128,7 @@ export function mcpSnippet(place: SnippetPlace): string {
 }
 
 /** The same for VS Code, which asks for the token and keeps it. */
-export function vscodeSnippet(place: SnippetPlace): string {
+function vscodeSnippet(place: SnippetPlace): string {
   const server = {
     type: "http",
     url: `${place.baseUrl}/mcp`,

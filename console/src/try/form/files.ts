@@ -1,5 +1,5 @@
 /** Larger files would make a page that holds them as text slow. */
-export const MAX_FILE_BYTES = 8 * 1024 * 1024
+const MAX_FILE_BYTES = 8 * 1024 * 1024
 
 /** The bytes of a file as base64 text. Rejects with what to do when it is too large. */
 export async function toBase64(file: File): Promise<string> {

@@ -1,5 +1,5 @@
 /** The id of the field at a path, as the form library makes it. */
-export function fieldId(prefix: string, path: readonly (string | number)[]): string {
+function fieldId(prefix: string, path: readonly (string | number)[]): string {
   return [prefix, ...path].join("_")
 }
 

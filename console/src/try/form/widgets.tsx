@@ -15,7 +15,7 @@ const MAX_LISTED = 200
 const MAX_OFFERED = 50
 
 /** A value as the text of an option. */
-export function labelOf(value: unknown): string {
+function labelOf(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "")
 }
 

@@ -1,0 +1,163 @@
+/** Takes the pictures of docs/images: the console over the demo hub, in light and dark. */
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { chromium } from "playwright-core"
+import type { Browser, Page } from "playwright-core"
+import { loadConfig } from "../src/hub/config-file/load.ts"
+import { createHub } from "../src/hub/create-hub.ts"
+import { serveHub } from "../src/hub/serve-hub.ts"
+import { silentLogger } from "../src/logger.ts"
+import { builtConsole } from "../test/console/e2e/support/build.ts"
+import { provideChromium } from "../test/support/chromium.ts"
+import { shrinkPng } from "./lib/png.ts"
+
+interface Shot {
+  readonly name: string
+  readonly path: string
+  readonly prepare: (page: Page) => Promise<unknown>
+}
+
+const root = resolve(import.meta.dirname, "..")
+const images = join(root, "docs/images")
+
+const ORDER = {
+  body: {
+    customer: { name: "Ada Lovelace", email: "ada@example.com" },
+    items: [
+      { sku: "yirgacheffe", quantity: 2 },
+      { sku: "mug", quantity: 1 },
+    ],
+  },
+}
+
+const SHOTS: readonly Shot[] = [
+  {
+    name: "find",
+    path: "/",
+    prepare: async (page) => {
+      await page.getByLabel("Search operations").fill("order")
+      await page.getByTitle("shop.orders.create").first().waitFor()
+    },
+  },
+  {
+    name: "operation",
+    path: "/o/shop.orders.create",
+    prepare: (page) => page.getByRole("tab", { name: "Schema" }).click(),
+  },
+  {
+    name: "try",
+    path: "/o/shop.orders.create",
+    prepare: async (page) => {
+      await writeJson(page, ORDER)
+      await choose(page, "Form")
+    },
+  },
+  {
+    name: "result",
+    path: "/o/shop.products.list",
+    prepare: async (page) => {
+      await page.getByRole("button", { name: "Run", exact: true }).click()
+      await page.getByRole("tab", { name: "Table", exact: true }).click()
+      await page.getByRole("region", { name: "Result" }).scrollIntoViewIfNeeded()
+    },
+  },
+  {
+    name: "watch",
+    path: "/o/market.prices",
+    prepare: async (page) => {
+      await writeJson(page, { symbol: "BEAN", every: 40 })
+      await choose(page, "Form")
+      await page.getByRole("button", { name: /^Start/ }).click()
+      // Enough of them for a line.
+      await page.waitForTimeout(4000)
+    },
+  },
+  {
+    name: "calls",
+    path: "/calls",
+    prepare: async (page) => {
+      await call(page, "desk.restock", { below: 5 })
+      await call(page, "shop.products.get", { sku: "none" })
+      await call(page, "money.split", { cents: 4380, people: [{ name: "Ada" }] })
+      await call(page, "desk.restock", { below: 20 })
+      await page.getByText("desk.restock").first().waitFor()
+      await page.waitForTimeout(2500)
+    },
+  },
+  {
+    name: "sources",
+    path: "/sources",
+    prepare: async (page) => {
+      await page.getByText("notes").first().waitFor()
+      await page
+        .getByRole("button", { name: /report/i })
+        .nth(1)
+        .click()
+    },
+  },
+]
+
+const { path: executablePath } = await provideChromium()
+if (executablePath === undefined) throw new Error("Set CHROMIUM_PATH, or install chromium.")
+mkdirSync(images, { recursive: true })
+const hub = createHub(await loadConfig(join(root, "demo/operations.config.ts")), {
+  logger: silentLogger,
+})
+try {
+  await hub.ready()
+  const served = await serveHub(hub, { port: 0, console: await builtConsole(), drainMs: 100 })
+  const browser = await chromium.launch({
+    executablePath,
+    chromiumSandbox: process.getuid?.() !== 0,
+  })
+  const only = process.env["ONLY"]?.split(",")
+  for (const colorScheme of ["light", "dark"] as const) {
+    for (const shot of SHOTS.filter((one) => only === undefined || only.includes(one.name))) await take(browser, served.url, shot, colorScheme)
+  }
+  await browser.close()
+  await served.close()
+} finally {
+  await hub.close()
+}
+
+async function take(
+  browser: Browser,
+  url: string,
+  { name, path, prepare }: Shot,
+  colorScheme: "light" | "dark",
+): Promise<void> {
+  const viewport = { width: 1280, height: 800 }
+  const page = await browser.newPage({ colorScheme, viewport, reducedMotion: "reduce" })
+  await page.goto(`${url}/#${path}`)
+  await prepare(page)
+  // What was opened has been fetched and painted, and no pointer hovers over it.
+  await page.mouse.move(0, 799)
+  await page.waitForTimeout(500)
+  const file = shrinkPng(await page.screenshot())
+  writeFileSync(join(images, `${name}-${colorScheme}.png`), file)
+  console.log(`docs/images/${name}-${colorScheme}.png ${(file.length / 1024).toFixed(0)} KB`)
+  await page.close()
+}
+
+async function choose(page: Page, way: string): Promise<void> {
+  const ways = page.getByRole("group", { name: "How to give the input" })
+  await ways.getByRole("button", { name: way, exact: true }).click()
+}
+
+async function writeJson(page: Page, value: unknown): Promise<void> {
+  await choose(page, "JSON")
+  await page.getByLabel("Input as JSON").click()
+  await page.keyboard.press("ControlOrMeta+a")
+  await page.keyboard.insertText(JSON.stringify(value, null, 2))
+}
+
+/** Calls as another program would; how it ends does not matter here. */
+async function call(page: Page, id: string, input: unknown): Promise<void> {
+  await page.evaluate(
+    async ([to, body]) => {
+      const headers = { "content-type": "application/json" }
+      await fetch(`./operations/${to}`, { method: "POST", headers, body: body as string })
+    },
+    [id, JSON.stringify(input)],
+  )
+}

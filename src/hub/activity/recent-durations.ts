@@ -1,0 +1,24 @@
+/** As many as are looked at; of more in a minute, the last count. */
+const MOST = 4096
+
+/** How long the last calls took. */
+export class RecentDurations {
+  readonly #endedAt: number[] = []
+  readonly #durations: number[] = []
+  #next = 0
+
+  add(endedAt: number, durationMs: number): void {
+    this.#endedAt[this.#next] = endedAt
+    this.#durations[this.#next] = durationMs
+    this.#next = (this.#next + 1) % MOST
+  }
+
+  /** Of those that ended since then; 0 when there were none. */
+  percentiles(since: number): { readonly p50: number; readonly p90: number; readonly p99: number } {
+    const durations = this.#durations
+      .filter((_, index) => (this.#endedAt[index] as number) > since)
+      .toSorted((left, right) => left - right)
+    const at = (part: number): number => durations[Math.ceil(durations.length * part) - 1] ?? 0
+    return { p50: at(0.5), p90: at(0.9), p99: at(0.99) }
+  }
+}

@@ -1,0 +1,123 @@
+import type { CallError } from "../../errors.ts"
+import { setRef } from "../../internal/defer.ts"
+import type { Clock } from "../../platform.ts"
+import type { Beating, Heartbeats } from "../../serve/http/heartbeats.ts"
+import type { HTTPSink, HTTPStream } from "../../serve/http/model.ts"
+import { toProblem } from "../../serve/http/problem.ts"
+import type { Activity } from "../activity.ts"
+import type { Feed, FeedListener } from "./feed.ts"
+
+/** What a stream of events needs. */
+export interface ActivityStreamParts {
+  readonly activity: Activity
+  readonly clock: Clock
+  readonly heartbeats: Heartbeats
+  readonly requestId: string
+}
+
+/** Milliseconds in which events are collected: a page cannot show more than so many a second. */
+const PAUSE_MS = 100
+
+/**
+ * What happens in a hub as server-sent events: first how things are, then every change.
+ *
+ * Nobody waits for a reader. One that is too slow loses the oldest events, and is told how many.
+ */
+export class ActivityStream implements HTTPStream, Beating, FeedListener {
+  readonly #parts: ActivityStreamParts
+  readonly #over: Promise<void>
+  #finish: () => void = () => {}
+  #isOver = false
+  #ending: CallError | undefined
+  #sink: HTTPSink | undefined
+  #isFull = false
+  /** Whether anything was written since the last beat. */
+  #isBusy = true
+  #timer: unknown
+  #resume: (() => void) | undefined
+
+  constructor(parts: ActivityStreamParts) {
+    this.#parts = parts
+    this.#over = new Promise((resolve) => {
+      this.#finish = () => {
+        this.#isOver = true
+        resolve()
+      }
+    })
+  }
+
+  async run(sink: HTTPSink): Promise<void> {
+    const { activity, clock, heartbeats } = this.#parts
+    this.#sink = sink
+    const stop = sink.onGone(() => this.#finish())
+    const feed = activity.listen(this)
+    heartbeats.add(this)
+    try {
+      let text = activity.now().reduce((all, event) => all + event.text, "")
+      while (!this.#isOver) {
+        await this.#write(text)
+        await Promise.race([this.#something(feed), this.#over])
+        text = textOf(feed)
+      }
+      if (!sink.isGone) sink.write(text + this.#farewell())
+    } finally {
+      stop()
+      clock.clearTimeout(this.#timer)
+      heartbeats.delete(this)
+      activity.leave(feed)
+    }
+  }
+
+  /** Ends it from this side: because the hub closes, or for a reason. */
+  end(reason?: CallError): void {
+    this.#ending ??= reason
+    this.#finish()
+  }
+
+  wake(): void {
+    if (this.#resume === undefined || this.#timer !== undefined) return
+    this.#timer = this.#parts.clock.setTimeout(() => {
+      this.#timer = undefined
+      this.#resume?.()
+    }, PAUSE_MS)
+    setRef(this.#timer, false)
+  }
+
+  beat(): void {
+    if (!this.#isBusy && !this.#isFull) this.#sink?.write(": \n\n")
+    this.#isBusy = false
+  }
+
+  /** Settles when the reader has room for more, or will never have. */
+  async #write(text: string): Promise<void> {
+    const sink = this.#sink as HTTPSink
+    this.#isBusy = true
+    if (text === "" || sink.write(text)) return
+    this.#isFull = true
+    await Promise.race([sink.drained(), this.#over])
+    this.#isFull = false
+  }
+
+  /** Settles a moment after something is there to be told. */
+  #something(feed: Feed): Promise<void> {
+    return new Promise((resolve) => {
+      this.#resume = () => {
+        this.#resume = undefined
+        resolve()
+      }
+      if (!feed.isEmpty) this.wake()
+    })
+  }
+
+  #farewell(): string {
+    if (this.#ending === undefined) return "event: end\ndata: {}\n\n"
+    const problem = toProblem(this.#ending, undefined, this.#parts.requestId)
+    return `event: error\ndata: ${JSON.stringify(problem)}\n\n`
+  }
+}
+
+function textOf(feed: Feed): string {
+  const { events, lost } = feed.take()
+  const told = lost === 0 ? "" : `event: lost\ndata: {"events":${lost}}\n\n`
+  return events.reduce((text, event) => text + event.text, told)
+}

@@ -1,0 +1,176 @@
+import { join } from "node:path"
+import type { HTTPAnswer, HTTPIncoming } from "../serve/http/model.ts"
+import type { PublicFiles } from "../serve/http/options.ts"
+import { loadConsole } from "./console/load.ts"
+import type { ConsoleFile, FileForm } from "./console/load.ts"
+import { packageFolder } from "./package-folder.ts"
+
+/** What the console may do: nothing but load its own files and talk to its own hub. */
+const CONSOLE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src data: blob:",
+  "connect-src 'self'",
+  "font-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ")
+
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": CONSOLE_POLICY,
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+}
+
+/** Options of the console. */
+export interface ConsoleFilesOptions {
+  /** `""`, or a path with a slash in front and none at its end. */
+  readonly basePath: string
+  /** Where the built console is; default: where this package has it. */
+  readonly folder?: string | undefined
+}
+
+/**
+ * The page at `/`, with what it loads. Everybody may have it: it holds nothing, and asks for a key when
+ * the hub does.
+ */
+export function createConsoleFiles({ basePath, folder }: ConsoleFilesOptions): PublicFiles {
+  return new ConsoleFiles(basePath, folder ?? builtConsole())
+}
+
+/** `dist/console` of this package, whether it runs from its sources or as it was built. */
+function builtConsole(): string | undefined {
+  const root = packageFolder()
+  return root === undefined ? undefined : join(root, "dist", "console")
+}
+
+class ConsoleFiles implements PublicFiles {
+  readonly #basePath: string
+  readonly #folder: string | undefined
+  #files: Promise<ReadonlyMap<string, ConsoleFile> | undefined> | undefined
+
+  constructor(basePath: string, folder: string | undefined) {
+    this.#basePath = basePath
+    this.#folder = folder
+  }
+
+  has(path: string): boolean {
+    const base = this.#basePath
+    if (!path.startsWith(base)) return false
+    const rest = path.slice(base.length)
+    return (
+      rest === "/" ||
+      rest === "/icon.svg" ||
+      rest.startsWith("/assets/") ||
+      (rest === "" && base !== "")
+    )
+  }
+
+  async answer(incoming: HTTPIncoming): Promise<HTTPAnswer> {
+    const { method, path } = incoming
+    if (method !== "GET" && method !== "HEAD") {
+      return text(405, "This path takes GET and HEAD.\n", { allow: "GET, HEAD" })
+    }
+    const rest = path.slice(this.#basePath.length)
+    // What the page loads is relative to it, and so needs the slash.
+    if (rest === "") {
+      const last = path.slice(path.lastIndexOf("/") + 1)
+      return text(308, "", { location: `./${last}/` })
+    }
+    const files = await this.#load()
+    if (files === undefined && rest === "/") return notBuilt()
+    const file = files?.get(rest === "/" ? "index.html" : rest.slice(1))
+    return file === undefined ? text(404, "There is no such file.\n") : fileAnswer(file, incoming)
+  }
+
+  /** Read when somebody asks for the first time; a console that is not there is looked for again. */
+  async #load(): Promise<ReadonlyMap<string, ConsoleFile> | undefined> {
+    if (this.#folder === undefined) return undefined
+    this.#files ??= loadConsole(this.#folder).catch(() => undefined)
+    const files = await this.#files
+    if (files === undefined) this.#files = undefined
+    return files
+  }
+}
+
+function fileAnswer(file: ConsoleFile, incoming: HTTPIncoming): HTTPAnswer {
+  const { etag, bytes, encoding } = formFor(file, incoming.header("accept-encoding"))
+  const headers = {
+    ...HEADERS,
+    etag,
+    vary: "accept-encoding",
+    "cache-control": file.isHashed ? "public, max-age=31536000, immutable" : "no-cache",
+  }
+  if (isKnown(etag, incoming.header("if-none-match"))) return { status: 304, headers }
+  return {
+    status: 200,
+    headers: {
+      ...headers,
+      "content-type": file.type,
+      ...(encoding !== undefined && { "content-encoding": encoding }),
+    },
+    body: bytes,
+  }
+}
+
+/** The smallest form that a client takes; every client takes a file as it is. */
+function formFor({ forms }: ConsoleFile, accepted: string | undefined): FileForm {
+  const taken = new Set<string | undefined>([undefined])
+  for (const one of (accepted ?? "").split(",")) {
+    const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())
+    if (!parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) taken.add(name)
+  }
+  return forms.find(({ encoding }) => taken.has(encoding)) as FileForm
+}
+
+function isKnown(etag: string, known: string | undefined): boolean {
+  if (known === undefined) return false
+  return known.split(",").some((one) => {
+    const given = one.trim()
+    return given === "*" || given.replace(/^W\//, "") === etag
+  })
+}
+
+function text(
+  status: number,
+  body: string,
+  headers: Readonly<Record<string, string>> = {},
+): HTTPAnswer {
+  return {
+    status,
+    headers: {
+      ...HEADERS,
+      "content-type": "text/plain; charset=utf-8",
+      "cache-control": "no-store",
+      ...headers,
+    },
+    body,
+  }
+}
+
+function notBuilt(): HTTPAnswer {
+  const page = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <title>Operations</title>
+  </head>
+  <body>
+    <h1>The console is not built</h1>
+    <p>Build it in the folder of the package, then load this page again:</p>
+    <pre>npm run build</pre>
+    <p>
+      The hub itself works: <a href="./operations">its operations</a>,
+      <a href="./openapi.json">its OpenAPI document</a>.
+    </p>
+  </body>
+</html>
+`
+  return text(404, page, { "content-type": "text/html; charset=utf-8" })
+}

@@ -1,0 +1,234 @@
+import { describe, expect, expectTypeOf, test } from "vitest"
+import type { HubStats as ConsoleStats } from "../../console/src/api/model.ts"
+import type { CallEnded, CallStarted } from "../../src/engine/observe.ts"
+import { Activity } from "../../src/hub/activity.ts"
+import type { HubStats } from "../../src/hub/activity.ts"
+import { CallCounters } from "../../src/hub/activity/counters.ts"
+import { Feed, HubEvent } from "../../src/hub/activity/feed.ts"
+import type { SourceStatus } from "../../src/hub/model.ts"
+import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
+import { VirtualClock } from "../support/virtual-clock.ts"
+
+function started(requestId: string, more: Partial<CallStarted> = {}): CallStarted {
+  return {
+    phase: "start",
+    requestId,
+    parentRequestId: undefined,
+    operationId: "a.b",
+    type: "query",
+    at: 0,
+    identity: undefined,
+    ...more,
+  }
+}
+
+function ended(requestId: string, more: Partial<CallEnded> = {}): CallEnded {
+  return {
+    ...started(requestId),
+    phase: "end",
+    durationMs: 1,
+    outcome: "ok",
+    code: undefined,
+    source: "local",
+    items: 0,
+    ...more,
+  }
+}
+
+function countersAt(time: number): { clock: VirtualClock; counters: CallCounters } {
+  const clock = new VirtualClock()
+  clock.time = time
+  return { clock, counters: new CallCounters(clock) }
+}
+
+/** One call from its beginning to its end. */
+function count(counters: CallCounters, id: string, more: Partial<CallEnded> = {}): void {
+  const { at = 0, type = "query" } = more
+  counters.add(started(id, { at, type }))
+  counters.add(ended(id, more))
+}
+
+describe("the counters of a hub", () => {
+  test("are what the console reads", () => {
+    expectTypeOf<HubStats>().toExtend<ConsoleStats>()
+    expectTypeOf<ConsoleStats>().toExtend<HubStats>()
+  })
+
+  test("say nothing when nothing happened", () => {
+    const { counters } = countersAt(5000)
+    expect(counters.stats()).toEqual({
+      startedAt: 5000,
+      calls: 0,
+      running: 0,
+      errors: {},
+      callsPerSecond: 0,
+      latencyMs: { p50: 0, p90: 0, p99: 0 },
+      history: Array.from({ length: 60 }, () => 0),
+      recent: [],
+    })
+  })
+
+  test("know what runs, by ids that clients may use twice", () => {
+    const { counters } = countersAt(0)
+    counters.add(started("one"))
+    counters.add(started("one"))
+    counters.add(started("two", { parentRequestId: "one" }))
+    expect(counters.stats()).toMatchObject({ calls: 3, running: 3 })
+    counters.add(ended("one"))
+    expect(counters.stats().running).toBe(2)
+    expect(counters.running(10).map(({ requestId }) => requestId)).toEqual(["one", "two"])
+    counters.add(ended("one"))
+    counters.add(ended("one"))
+    counters.add(ended("never begun here"))
+    expect(counters.stats()).toMatchObject({ calls: 3, running: 1 })
+    expect(counters.stats().recent).toHaveLength(2)
+  })
+
+  test("count errors by code, and those that nobody waited for are none", () => {
+    const { counters } = countersAt(0)
+    count(counters, "1", { outcome: "error", code: "TIMEOUT" })
+    count(counters, "2", { outcome: "error", code: "__proto__" })
+    count(counters, "3", { outcome: "error", code: undefined })
+    count(counters, "4", { outcome: "aborted", code: "ABORTED" })
+    const { errors } = JSON.parse(JSON.stringify(counters.stats())) as HubStats
+    expect(Object.entries(errors)).toEqual([
+      ["TIMEOUT", 1],
+      ["__proto__", 1],
+      ["UNKNOWN_ERROR", 1],
+    ])
+  })
+
+  test("keep a bounded number of everything", () => {
+    const { counters } = countersAt(0)
+    for (let index = 0; index < 12_000; index++) {
+      count(counters, `${index}`, { outcome: "error", code: `E${index}`.repeat(50) })
+    }
+    for (let index = 0; index < 12_000; index++) counters.add(started(`run ${index}`))
+    const stats = counters.stats()
+    expect(stats).toMatchObject({ calls: 24_000, running: 12_000 })
+    expect(stats.recent.map(({ requestId }) => requestId).slice(0, 2)).toEqual(["11999", "11998"])
+    expect(stats.recent).toHaveLength(200)
+    expect(Object.keys(stats.errors)).toHaveLength(101)
+    expect(stats.errors["OTHER"]).toBe(11_900)
+    expect(counters.running(20_000)).toHaveLength(10_000)
+    for (let index = 0; index < 12_000; index++) counters.add(ended(`run ${index}`))
+    expect(counters.stats().running).toBe(0)
+    expect(counters.running(20_000)).toEqual([])
+  })
+
+  test("tell percentiles of the last minute, without subscriptions", () => {
+    const { counters, clock } = countersAt(0)
+    for (let index = 1; index <= 100; index++) count(counters, "x", { durationMs: index })
+    count(counters, "s", { type: "subscription", durationMs: 90_000 })
+    count(counters, "a", { outcome: "aborted", durationMs: 80_000 })
+    expect(counters.stats().latencyMs).toEqual({ p50: 50, p90: 90, p99: 99 })
+    count(counters, "late", { at: 59_000, durationMs: 7 })
+    clock.time = 61_000
+    expect(counters.stats().latencyMs).toEqual({ p50: 7, p90: 7, p99: 7 })
+    clock.time = 200_000
+    expect(counters.stats().latencyMs).toEqual({ p50: 0, p90: 0, p99: 0 })
+  })
+
+  test("tell calls of each second, and a rate over as long as there were any", () => {
+    const { counters, clock } = countersAt(10_000)
+    for (const at of [10_000, 10_999, 12_500]) counters.add(started(`${at}`, { at }))
+    clock.time = 13_000
+    expect(counters.stats().history.slice(-4)).toEqual([2, 0, 1, 0])
+    expect(counters.stats().callsPerSecond).toBe(1)
+    clock.time = 70_500
+    expect(counters.stats().history).toEqual([0, 1, ...Array.from({ length: 58 }, () => 0)])
+    expect(counters.stats().callsPerSecond).toBe(0.02)
+    clock.time = 1_000_000
+    expect(counters.stats().callsPerSecond).toBe(0)
+  })
+
+  test("survive a clock that is set back, a little or by years", () => {
+    const { counters, clock } = countersAt(100_000)
+    counters.add(started("1", { at: 100_000 }))
+    counters.add(started("2", { at: 98_000 }))
+    clock.time = 99_000
+    expect(counters.stats().history.at(-1)).toBe(2)
+    clock.time = -5_000_000
+    counters.add(started("3", { at: -5_000_000 }))
+    expect(counters.stats().history.at(-1)).toBe(1)
+    expect(counters.stats().callsPerSecond).toBe(1)
+  })
+})
+
+const STATUS: SourceStatus = {
+  name: "a",
+  kind: "scan",
+  namespace: "a",
+  origin: "./a",
+  state: "ready",
+  operations: 1,
+  attempts: 0,
+}
+
+describe("a reader of what happens", () => {
+  const nobody = { wake: () => {}, end: () => {} }
+
+  test("loses the oldest when it is slow, and learns how many", () => {
+    const feed = new Feed(nobody)
+    for (let index = 0; index < 1234; index++) {
+      feed.push(new HubEvent("call", started(`${index}`)))
+    }
+    const { events, lost } = feed.take()
+    expect([events.length, lost]).toEqual([500, 734])
+    expect(events.at(-1)?.data).toMatchObject({ requestId: "1233" })
+    expect(feed.take()).toEqual({ events: [], lost: 0 })
+  })
+
+  test("gets an event in one line, whatever is in it", () => {
+    const { text } = new HubEvent("call", started("a\n\nevent: end\r\u2028", { operationId: "é" }))
+    expect(text).toMatch(/^event: call\ndata: \{[^\r\n]*\}\n\n$/)
+  })
+
+  test("is told of calls and sources, and of the end, once", async () => {
+    const registry = createRegistry(
+      [
+        defineOperation({
+          namespace: "a",
+          name: "secret",
+          type: "query",
+          description: "",
+          inputSchema: { type: "object" },
+          outputSchema: {},
+          accessControl: { requiredScopes: [] },
+          handler: () => "the result",
+        }),
+      ],
+      { logger: silentLogger },
+    )
+    const statuses = new Set<(status: SourceStatus) => void>()
+    const hub = {
+      registry: registry as never,
+      sources: [STATUS],
+      onStatus(listener: (status: SourceStatus) => void) {
+        statuses.add(listener)
+        return () => void statuses.delete(listener)
+      },
+    }
+    const activity = new Activity(hub, new VirtualClock())
+    const said: string[] = []
+    const feed = activity.listen({ wake: () => said.push("wake"), end: () => said.push("end") })
+    expect(activity.now().map(({ kind }) => kind)).toEqual(["source"])
+    await registry.execute("a.secret", { password: "hunter2" })
+    for (const tell of statuses) tell(STATUS)
+    const { events } = feed.take()
+    expect(events.map(({ kind }) => kind)).toEqual(["call", "call", "source"])
+    const texts = events.map(({ text }) => text).join("")
+    expect(texts).not.toMatch(/hunter2|the result/)
+
+    activity.close()
+    activity.close()
+    await registry.execute("a.secret", {})
+    expect(feed.take().events).toEqual([])
+    expect(said).toEqual(["wake", "wake", "wake", "end"])
+    expect(statuses.size).toBe(0)
+    expect(activity.stats.calls).toBe(1)
+    const late: string[] = []
+    activity.listen({ wake: () => late.push("wake"), end: () => late.push("end") })
+    expect(late).toEqual(["end"])
+  })
+})
