@@ -23,6 +23,7 @@ export default defineConfig({
       provider: "v8",
       include: ["src/**/*.ts"],
       reporter: ["text-summary", "json-summary"],
+      reportOnFailure: true,
       // Held where coverage is asked for: `npm test -- --coverage.enabled`, as CI does.
       thresholds: { branches: 95 },
     },

@@ -11,7 +11,6 @@ import {
   useState,
 } from "react"
 import type { ReactNode, Ref } from "react"
-import type { OperationSpec } from "../api/model.ts"
 import { exampleInputs } from "../read/snippets/example-input.ts"
 import { Button } from "../ui/Button.tsx"
 import { Spinner } from "../ui/Spinner.tsx"
@@ -102,10 +101,7 @@ export function InputEditor({
     },
   }))
   const fill = (): void => {
-    const [example] =
-      examples.length === 0
-        ? []
-        : exampleInputs({ examples, inputSchema: schema as OperationSpec["inputSchema"] })
+    const [example] = examples.length === 0 ? [] : exampleInputs({ examples, inputSchema: schema })
     change(structuredClone(example ?? exampleValue(schema)))
   }
   return (
