@@ -1,0 +1,146 @@
+import { describe, expect, test } from "vitest"
+import { ProblemError } from "../../../console/src/api/model.ts"
+import type { WatchItem } from "../../../console/src/api/model.ts"
+import { faultOfCredential, probeCredential } from "../../../console/src/api/probe.ts"
+import { count, echo, never, serve } from "./support.ts"
+
+describe("a client of a real server", () => {
+  test("reads every page of a list", async () => {
+    const many = Array.from({ length: 1203 }, (_, at) => ({ ...echo, name: `echo${at}` }))
+    const { hub } = await serve(many)
+    const operations = await hub.list()
+    expect(operations).toHaveLength(1205)
+    expect(new Set(operations.map(({ id }) => id)).size).toBe(1205)
+  })
+
+  test("describes an operation, whatever its name", async () => {
+    const { hub } = await serve([echo])
+    expect(await hub.describe("demo.echo")).toMatchObject({ namespace: "demo", type: "query" })
+    await expect(hub.describe("demo/../../x?y#z %")).rejects.toMatchObject({ status: 404 })
+    await expect(hub.describe("__proto__")).rejects.toBeInstanceOf(ProblemError)
+  })
+
+  test("gives the envelope of a call, with status, headers and time", async () => {
+    const { hub } = await serve([echo])
+    const outcome = await hub.call("demo.echo", { text: "hé 🎉" }, { signal: never() })
+    expect(outcome).toMatchObject({
+      ok: true,
+      status: 200,
+      envelope: { data: { text: "hé 🎉" }, meta: { source: "local" } },
+      headers: { "content-type": "application/json" },
+    })
+    expect(outcome.durationMs).toBeGreaterThan(0)
+  })
+
+  test("gives the problem of a call that fails", async () => {
+    const { hub } = await serve([echo])
+    const outcome = await hub.call("demo.echo", { text: 1 }, { signal: never() })
+    expect(outcome).toMatchObject({ ok: false, status: 400 })
+    expect(!outcome.ok && outcome.problem).toMatchObject({
+      code: "VALIDATION_ERROR",
+      operationId: "demo.echo",
+    })
+  })
+
+  test("cancels: the handler hears of it, and the outcome says so", async () => {
+    const { hub, hung } = await serve([])
+    const controller = new AbortController()
+    const outcome = hub.call("demo.hang", {}, { signal: controller.signal })
+    await hung.started
+    controller.abort()
+    expect(await outcome).toMatchObject({ ok: false, problem: { code: "ABORTED" } })
+    await hung.ended
+  })
+
+  test("sends nothing when it was cancelled before", async () => {
+    const { hub } = await serve([echo])
+    const outcome = await hub.call("demo.echo", {}, { signal: AbortSignal.abort() })
+    expect(outcome).toMatchObject({ ok: false, problem: { code: "ABORTED" } })
+  })
+
+  test("tells the hub how long a call may take", async () => {
+    const { hub } = await serve([])
+    const outcome = await hub.call("demo.hang", {}, { signal: never(), timeoutMs: 30 })
+    expect(outcome).toMatchObject({ ok: false, problem: { code: "TIMEOUT" }, status: 504 })
+  })
+
+  test("reads a subscription to its end", async () => {
+    const { hub } = await serve([count])
+    const items: WatchItem[] = []
+    await hub.watch(
+      "demo.count",
+      { to: 3 },
+      { signal: never(), onItem: (item) => items.push(item) },
+    )
+    expect(items.map(({ id, envelope }) => [id, envelope.data])).toEqual([
+      ["1", 1],
+      ["2", 2],
+      ["3", 3],
+    ])
+  })
+
+  test("ends a subscription that is aborted: the handler is stopped, nothing is thrown", async () => {
+    const { hub, endless } = await serve([])
+    const controller = new AbortController()
+    let seen = 0
+    await hub.watch(
+      "demo.endless",
+      {},
+      {
+        signal: controller.signal,
+        onItem: () => {
+          seen++
+          if (seen === 5) controller.abort()
+        },
+      },
+    )
+    expect(seen).toBe(5)
+    await endless.ended
+  })
+
+  test("rejects with the error of a subscription, before or after its first item", async () => {
+    const { hub } = await serve([count])
+    const quiet = { signal: never(), onItem: () => undefined }
+    await expect(hub.watch("demo.count", { to: "x" }, quiet)).rejects.toMatchObject({
+      problem: { code: "VALIDATION_ERROR" },
+    })
+    await expect(hub.watch("demo.count", { to: -1 }, quiet)).rejects.toMatchObject({
+      name: "ProblemError",
+      problem: { code: "EXECUTION_ERROR" },
+    })
+  })
+})
+
+describe("a client that has to say who it is", () => {
+  test("tells the session when it is refused, and sends key or token when it has one", async () => {
+    const { hub, session } = await serve([echo], { "secret-key": "ada" })
+    await expect(hub.list()).rejects.toMatchObject({ status: 401 })
+    expect(session.isRequired).toBe(true)
+
+    session.become({ kind: "key", value: "secret-key" })
+    expect(session.isRequired).toBe(false)
+    expect(await hub.list()).toHaveLength(3)
+
+    session.become({ kind: "token", value: "secret-key" })
+    expect(await hub.list()).toHaveLength(3)
+  })
+
+  test("tries a credential without keeping it", async () => {
+    const { hub, session } = await serve([echo], { "secret-key": "ada" })
+    await expect(
+      probeCredential(hub.baseUrl, { kind: "key", value: "wrong" }, never()),
+    ).rejects.toMatchObject({ status: 401 })
+    await probeCredential(hub.baseUrl, { kind: "key", value: "secret-key" }, never())
+    expect(session.credential).toBeUndefined()
+    expect(session.isRequired).toBe(false)
+  })
+
+  test("knows what can be no credential", () => {
+    expect(faultOfCredential("abc.DEF-123_~+/=")).toBeUndefined()
+    expect(faultOfCredential("")).toContain("Give")
+    expect(faultOfCredential("Bearer abc")).toContain("without")
+    expect(faultOfCredential("a b")).toContain("Copy it once more")
+    expect(faultOfCredential("a\nb")).toContain("Copy it once more")
+    expect(faultOfCredential("schlüssel")).toContain("Copy it once more")
+  })
+})

@@ -1,0 +1,135 @@
+import { describe, expect, test } from "vitest"
+import { schemaTree } from "../../../console/src/read/schema/node.ts"
+import {
+  allOpen,
+  isOpenable,
+  moveOf,
+  openAtFirst,
+  rowsOf,
+  toggled,
+} from "../../../console/src/read/schema/rows.ts"
+import type { Row } from "../../../console/src/read/schema/rows.ts"
+
+const ORDER = {
+  type: "object",
+  properties: {
+    id: { type: "integer" },
+    lines: {
+      type: "array",
+      items: { type: "object", properties: { article: { type: "string" }, count: {} } },
+    },
+    parent: { $ref: "#" },
+    country: { enum: Array.from({ length: 200 }, (_, at) => `C${at}`) },
+  },
+}
+
+const tree = schemaTree(ORDER)
+const shown = (rows: readonly Row[]) => rows.map(({ node, level }) => `${level} ${node.label}`)
+const at = (rows: readonly Row[], label: string) =>
+  rows.findIndex(({ node }) => node.label === label)
+
+describe("the rows of a tree", () => {
+  test("are those that are open", () => {
+    expect(shown(rowsOf(tree, new Set()))).toEqual(["1 id", "1 lines", "1 parent", "1 country"])
+    const open = toggled(new Set(), tree.children()[1]!)
+    expect(shown(rowsOf(tree, open))).toEqual([
+      ...["1 id", "1 lines", "2 each item", "3 article", "3 count", "1 parent", "1 country"],
+    ])
+    expect(rowsOf(tree, toggled(open, tree.children()[1]!))).toHaveLength(4)
+  })
+
+  test("know their place among their siblings, and their parent", () => {
+    const rows = rowsOf(tree, toggled(new Set(), tree.children()[1]!))
+    expect(rows[at(rows, "count")]).toMatchObject({ position: 2, size: 2, parent: 2, level: 3 })
+    expect(rows[at(rows, "country")]).toMatchObject({ position: 4, size: 4, parent: -1 })
+  })
+
+  test("a long list of values is opened like children", () => {
+    const country = tree.children()[3]!
+    expect(country.hasChildren).toBe(false)
+    expect(isOpenable(country)).toBe(true)
+    const rows = rowsOf(tree, toggled(new Set(), country))
+    expect(rows).toHaveLength(4)
+    expect(rows[3]).toMatchObject({ isOpen: true })
+    expect(country.facts.values).toHaveLength(200)
+  })
+
+  test("a small schema is open at first, and what repeats itself stays closed", () => {
+    const rows = rowsOf(tree, openAtFirst(tree))
+    expect(shown(rows)).toContain("3 article")
+    expect(rows[at(rows, "parent")]).toMatchObject({ isOpenable: true, isOpen: false })
+  })
+
+  test("a large list of objects is open down to their properties", () => {
+    const properties = Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`p${index}`, { $ref: "#/items" }]),
+    )
+    const list = schemaTree({ type: "array", items: { type: "object", properties } })
+    const rows = rowsOf(list, openAtFirst(list))
+    expect(rows).toHaveLength(101)
+    expect(rowsOf(list, allOpen(list))).toHaveLength(101)
+  })
+
+  test("everything open stays within what a reader bears, without an end in the schema", () => {
+    const wide = {
+      type: "object",
+      properties: Object.fromEntries(
+        Array.from({ length: 30 }, (_, a) => [
+          `a${a}`,
+          { properties: Object.fromEntries(Array.from({ length: 30 }, (__, b) => [`b${b}`, {}])) },
+        ]),
+      ),
+    }
+    const many = schemaTree(wide)
+    const count = rowsOf(many, allOpen(many, 400)).length
+    expect(count).toBeGreaterThan(300)
+    expect(count).toBeLessThanOrEqual(400)
+    const endless = schemaTree({ type: "array", items: { $ref: "#" } })
+    expect(rowsOf(endless, openAtFirst(endless)).length).toBeLessThan(5)
+  })
+
+  test("a schema without parts has no rows", () => {
+    for (const schema of [true, false, {}, { type: "string" }, null]) {
+      const none = schemaTree(schema)
+      expect(rowsOf(none, openAtFirst(none))).toEqual([])
+      expect(allOpen(none)).toEqual(new Set())
+    }
+  })
+})
+
+describe("keys in the tree", () => {
+  const rows = rowsOf(tree, toggled(new Set(), tree.children()[1]!))
+  const lines = at(rows, "lines")
+
+  test.each([
+    ["ArrowDown", 0, { kind: "go", to: 1 }],
+    ["ArrowUp", 0, { kind: "none" }],
+    ["ArrowUp", 3, { kind: "go", to: 2 }],
+    ["ArrowDown", 6, { kind: "none" }],
+    ["Home", 5, { kind: "go", to: 0 }],
+    ["End", 0, { kind: "go", to: 6 }],
+    ["ArrowRight", lines, { kind: "go", to: 2 }],
+    ["ArrowRight", 0, { kind: "none" }],
+    ["ArrowRight", 5, { kind: "toggle" }],
+    ["ArrowLeft", lines, { kind: "toggle" }],
+    ["ArrowLeft", 3, { kind: "go", to: 2 }],
+    ["ArrowLeft", 0, { kind: "none" }],
+    ["Enter", lines, { kind: "toggle" }],
+    [" ", lines, { kind: "toggle" }],
+    ["Enter", 0, { kind: "none" }],
+    ["c", 0, { kind: "go", to: 4 }],
+    ["C", 4, { kind: "go", to: 6 }],
+    ["c", 6, { kind: "go", to: 4 }],
+    ["z", 0, { kind: "none" }],
+    ["Tab", 0, { kind: "none" }],
+    ["F5", 0, { kind: "none" }],
+    ["ArrowDown", 99, { kind: "none" }],
+  ] as const)("%s on row %i", (key, from, move) => {
+    expect(moveOf(key, from, rows)).toEqual(move)
+  })
+
+  test("an opened list of values has no child to go to", () => {
+    const opened = rowsOf(tree, toggled(new Set(), tree.children()[3]!))
+    expect(moveOf("ArrowRight", 3, opened)).toEqual({ kind: "none" })
+  })
+})

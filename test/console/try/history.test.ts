@@ -1,0 +1,186 @@
+import { describe, expect, it } from "vitest"
+import type { CallOutcome } from "../../../console/src/api/model.ts"
+import { diffValues } from "../../../console/src/try/history/diff.ts"
+import { isSensitiveName, withoutSecrets } from "../../../console/src/try/history/mask.ts"
+import { HistoryStore, toEntry } from "../../../console/src/try/history/store.ts"
+import type { Shelf } from "../../../console/src/try/history/store.ts"
+
+const outcome = (data: unknown): CallOutcome => ({
+  ok: true,
+  envelope: { data, meta: { source: "local", operationId: "a.b", timestamp: 1 } },
+  status: 200,
+  headers: { authorization: "Bearer x" },
+  durationMs: 12.4,
+})
+
+function shelf(limit = Infinity): Shelf & { readonly items: Map<string, string> } {
+  const items = new Map<string, string>()
+  return {
+    items,
+    getItem: (key) => items.get(key) ?? null,
+    setItem: (key, value) => {
+      if (value.length > limit) throw new Error("QuotaExceededError")
+      items.set(key, value)
+    },
+  }
+}
+
+describe("what the history keeps", () => {
+  it.each([
+    "password",
+    "userPassword",
+    "api_key",
+    "API-KEY",
+    "apiKey",
+    "accessToken",
+    "Authorization",
+    "client_secret",
+    "dbPwd",
+  ])("is nothing under %s", (name) => {
+    expect(isSensitiveName(name)).toBe(true)
+    expect(withoutSecrets({ [name]: "x", ok: 1 })).toEqual({
+      value: { ok: 1 },
+      removed: [`/${name}`],
+    })
+  })
+
+  it.each([
+    "passenger",
+    "secretary",
+    "tokenizer",
+    "author",
+    "authority",
+    "compass",
+    "keyboard",
+    "name",
+  ])("is what is under %s", (name) => {
+    expect(isSensitiveName(name)).toBe(false)
+  })
+
+  it("keeps numbers that count tokens, and no pin", () => {
+    expect(withoutSecrets({ max_tokens: 100, pin: 1234 }).value).toEqual({ max_tokens: 100 })
+  })
+
+  it("leaves out what the schema calls a secret, also behind references and in lists", () => {
+    const schema = {
+      type: "object",
+      properties: {
+        users: { type: "array", items: { $ref: "#/$defs/u" } },
+        w: { writeOnly: true },
+      },
+      $defs: { u: { anyOf: [{ properties: { p: { type: "string", format: "password" } } }] } },
+    }
+    const { value, removed } = withoutSecrets({ users: [{ p: "x", n: 1 }], w: { a: 1 } }, schema)
+    expect(value).toEqual({ users: [{ n: 1 }] })
+    expect(removed).toEqual(["/users/0/p", "/w"])
+  })
+
+  it("leaves out files", () => {
+    expect(withoutSecrets({ file: "A".repeat(10_000), n: "a" })).toEqual({
+      value: { n: "a" },
+      removed: ["/file"],
+    })
+  })
+
+  it("keeps odd names as they are", () => {
+    const odd = JSON.parse('{"__proto__":{"a":1},"":[null]}') as unknown
+    expect(JSON.stringify(withoutSecrets(odd).value)).toBe('{"__proto__":{"a":1},"":[null]}')
+  })
+
+  it("is never a header or a credential", () => {
+    const entry = toEntry("a.b", {}, { token: "t" }, outcome({ secret: "s", n: 1 }), 5)
+    expect(JSON.stringify(entry)).not.toMatch(/Bearer|"t"|"s"/)
+    expect(entry).toMatchObject({
+      operationId: "a.b",
+      ok: true,
+      status: 200,
+      durationMs: 12,
+      result: { n: 1 },
+    })
+  })
+
+  it("is no large result", () => {
+    expect(
+      toEntry("a.b", {}, {}, outcome(Array(5000).fill("0123456789abcdef")), 5),
+    ).not.toHaveProperty("result")
+    expect(toEntry("a.b", {}, undefined, outcome(undefined), 5)).not.toHaveProperty("result")
+  })
+})
+
+describe("the history", () => {
+  const entry = (at: number) => toEntry("a.b", {}, { at }, outcome(at), at)
+
+  it("has the newest first, and so many", () => {
+    const store = new HistoryStore(() => shelf())
+    expect(store.get()).toEqual([])
+    const kept = shelf()
+    const real = new HistoryStore(() => kept)
+    let told = 0
+    real.subscribe(() => told++)
+    for (let at = 0; at < 150; at++) real.add(entry(at))
+    expect(real.get()).toHaveLength(100)
+    expect(real.get()[0]?.at).toBe(149)
+    expect(told).toBe(150)
+    expect(new HistoryStore(() => kept).get()).toEqual(real.get())
+    real.remove(real.get()[0]?.id ?? "")
+    expect(real.get()[0]?.at).toBe(148)
+    real.clear()
+    expect(new HistoryStore(() => kept).get()).toEqual([])
+  })
+
+  it("forgets the oldest when there is no room", () => {
+    const small = shelf(2000)
+    const store = new HistoryStore(() => small)
+    for (let at = 0; at < 50; at++) store.add(entry(at))
+    expect(store.get()[0]?.at).toBe(49)
+    expect(store.get().length).toBeLessThan(20)
+  })
+
+  it.each(["not json", "{}", "[1,null,{}]", '[{"id":1}]'])("takes %s for nothing", (text) => {
+    const odd = shelf()
+    odd.items.set("operations.history", text)
+    expect(new HistoryStore(() => odd).get()).toEqual([])
+  })
+
+  it("works without a shelf", () => {
+    const store = new HistoryStore(() => undefined)
+    store.add(entry(1))
+    expect(store.get()).toHaveLength(1)
+    const closed = new HistoryStore(() => {
+      throw new Error("SecurityError")
+    })
+    expect(() => closed.add(entry(1))).not.toThrow()
+  })
+})
+
+describe("a comparison", () => {
+  it("tells what is new, gone and different", () => {
+    const { changes } = diffValues(
+      { a: 1, b: { c: [1, 2] }, "x/y": 0 },
+      { a: 2, b: { c: [1, 2, 3] }, d: null },
+    )
+    expect(changes).toEqual([
+      { pointer: "/a", kind: "changed", before: 1, after: 2 },
+      { pointer: "/b/c/2", kind: "added", after: 3 },
+      { pointer: "/x~1y", kind: "removed", before: 0 },
+      { pointer: "/d", kind: "added", after: null },
+    ])
+  })
+
+  it("sees one item put in as one change", () => {
+    expect(diffValues(["a", "b", "c"], ["a", "x", "b", "c"]).changes).toEqual([
+      { pointer: "/1", kind: "added", after: "x" },
+    ])
+  })
+
+  it("says nothing of what is the same, and stops somewhere", () => {
+    expect(diffValues({ a: [1] }, { a: [1] })).toEqual({ changes: [], isCut: false })
+    const many = Array.from({ length: 2000 }, (_, at) => at)
+    const { changes, isCut } = diffValues(
+      many,
+      many.map((at) => at + 1),
+    )
+    expect(changes).toHaveLength(500)
+    expect(isCut).toBe(true)
+  })
+})

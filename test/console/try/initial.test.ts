@@ -1,0 +1,91 @@
+import { describe, expect, it } from "vitest"
+import { emptyOf, exampleValue, initialValue } from "../../../console/src/try/schema/initial.ts"
+import { createCheck } from "../../../console/src/try/schema/faults.ts"
+
+const root = {
+  type: "object",
+  required: ["name", "kind", "place"],
+  properties: {
+    name: { type: "string", minLength: 6 },
+    kind: { const: "cat" },
+    size: { type: "integer", default: 3 },
+    note: { type: "string", default: null },
+    when: { type: "string", format: "date-time", examples: ["2026-02-03T04:05:06Z"] },
+    place: { $ref: "#/$defs/place" },
+    other: { $ref: "#/$defs/place" },
+    id: { type: "string", readOnly: true, default: "x" },
+  },
+  $defs: {
+    place: {
+      type: "object",
+      required: ["city", "in"],
+      properties: {
+        city: { type: "string" },
+        zip: { type: "string", default: "0" },
+        in: { $ref: "#/$defs/place" },
+      },
+    },
+  },
+}
+
+describe("what a form starts with", () => {
+  it("is what is required and fixed, and the defaults", () => {
+    const value = initialValue(root) as Record<string, unknown>
+    expect(value).toMatchObject({ kind: "cat", size: 3, place: { zip: "0" } })
+    expect(Object.keys(value)).toEqual(["kind", "size", "place"])
+  })
+
+  it("is nothing for a value that nobody can guess", () => {
+    expect(initialValue({ type: "string" })).toBeUndefined()
+    expect(initialValue(true)).toBeUndefined()
+    expect(initialValue({ $ref: "#" })).toBeUndefined()
+  })
+
+  it("takes the first choice of a union", () => {
+    const value = initialValue({
+      oneOf: [
+        { type: "object", required: ["k"], properties: { k: { const: 1 } } },
+        { type: "string" },
+      ],
+    })
+    expect(value).toEqual({ k: 1 })
+  })
+
+  it("takes no value of allOf for an object", () => {
+    expect(initialValue({ allOf: [{ enum: ["only"] }] })).toBe("only")
+  })
+})
+
+describe("an example", () => {
+  it("fits its schema", () => {
+    const schema = {
+      type: "object",
+      required: ["name", "email", "tags", "n", "pair"],
+      properties: {
+        name: { type: "string", minLength: 10 },
+        email: { type: "string", format: "email" },
+        tags: { type: "array", minItems: 2, items: { enum: ["a", "b"] } },
+        n: { type: "number", exclusiveMinimum: 4 },
+        pair: { type: "array", prefixItems: [{ type: "string" }, { type: "boolean" }] },
+        when: { type: "string", examples: ["2026-02-03"] },
+      },
+    }
+    const value = exampleValue(schema)
+    expect(createCheck(schema)(value)).toEqual([])
+    expect(value).toMatchObject({ when: "2026-02-03" })
+  })
+
+  it("ends for a recursive schema", () => {
+    expect(JSON.stringify(exampleValue(root)).length).toBeLessThan(2000)
+  })
+})
+
+describe("a new item", () => {
+  it("can be sent", () => {
+    expect(emptyOf(true, { type: "string" })).toBe("")
+    expect(emptyOf(true, { type: "integer", minimum: 5 })).toBe(5)
+    expect(emptyOf(true, { enum: ["x", "y"] })).toBe("x")
+    expect(emptyOf(true, { type: "object", properties: {} })).toEqual({})
+    expect(emptyOf(true, { type: "null" })).toBeNull()
+  })
+})
