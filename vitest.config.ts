@@ -17,8 +17,8 @@ export default defineConfig({
     environment: "node",
     // A test that hangs is found; one on a busy machine is given its time.
     testTimeout: 60_000,
-    // Many tests wait for processes and sockets: one more at a time than there are cores keeps these busy.
-    maxWorkers: availableParallelism() + 1,
+    // Many tests wait for processes and sockets: two at a time keep even two cores no more than busy.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

@@ -20,18 +20,18 @@ async function run(what: string, url: string): Promise<Host> {
   let stderr = ""
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()))
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()))
-  const timer = setTimeout(() => child.kill("SIGKILL"), 50_000)
+  const timer = setTimeout(() => child.kill("SIGKILL"), 150_000)
   const code = await new Promise<number | string | null>((done) => {
     child.on("exit", (status, signal) => done(status ?? signal))
   })
   clearTimeout(timer)
   const lines = stdout.split("\n").filter((line) => line !== "")
   const said = Object.assign({}, ...lines.map((line) => JSON.parse(line) as object)) as object
-  expect((said as { took?: number }).took).toBeLessThan(20_000)
+  expect((said as { took?: number }).took).toBeLessThan(120_000)
   return { said: said as Record<string, unknown>, code, stderr }
 }
 
-describe("what a host has left when its servers are closed", () => {
+describe("what a host has left when its servers are closed", { timeout: 180_000 }, () => {
   test("after thousands of calls: no memory, no timers, no sockets", async () => {
     await using remote = await serveAwkward({ era: "legacy" })
 
@@ -48,7 +48,7 @@ describe("what a host has left when its servers are closed", () => {
     const { said, code, stderr } = await run("restarts", "")
 
     expect({ code, stderr, left: said["left"] }).toEqual({ code: 0, stderr: "", left: [] })
-    expect(said["perRestart"]).toBeLessThan(20_000)
+    expect(said["perRestart"]).toBeLessThan(120_000)
     expect(said["listeners"]).toBeLessThanOrEqual(1)
     expect(said["exitListeners"]).toBe(0)
   })
