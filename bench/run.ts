@@ -1,9 +1,9 @@
 /**
- * Measures `execute`, the call protocol, MCP, HTTP, the import of OpenAPI documents and the start of the
- * command line against their floors and their peers: `npm run bench`.
+ * Measures `execute`, the call protocol, MCP, HTTP, the import of OpenAPI documents, the start of the
+ * command line and the console's first paint against their floors and their peers: `npm run bench`.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--openapi` and `--cli` leave out
- * everything else, `--json` prints one JSON value.
+ * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--openapi`, `--cli` and `--console`
+ * leave out everything else, `--json` prints one JSON value.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -15,6 +15,7 @@ import { execute, executeWithScopes } from "./contenders/ours.ts"
 import { trpc } from "./contenders/trpc.ts"
 import { extras } from "./extras.ts"
 import { cliGoals, cliTables, measureCLI } from "./cli.ts"
+import { consoleGoals, consoleTables } from "./console-report.ts"
 import { coreGoals, httpGoals, mcpGoals, openapiGoals, protocolGoals } from "./goals.ts"
 import type { CoreResults } from "./goals.ts"
 import { countMade } from "./laziness.ts"
@@ -42,7 +43,7 @@ const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const only = ["--protocol", "--mcp", "--http", "--openapi", "--cli"].filter((part) =>
+const only = ["--protocol", "--mcp", "--http", "--openapi", "--cli", "--console"].filter((part) =>
   process.argv.includes(part),
 )
 const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
@@ -57,6 +58,10 @@ const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
 const openapi = isWanted("--openapi")
   ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
   : undefined
+// Loaded only then: a browser's driver is no part of what else is measured.
+const page = isWanted("--console")
+  ? await (await import("./console.ts")).measureConsole({ isQuick, say })
+  : undefined
 const goals = [
   ...(core === undefined ? [] : coreGoals(core)),
   ...(protocol === undefined ? [] : protocolGoals(protocol)),
@@ -64,10 +69,11 @@ const goals = [
   ...(http === undefined ? [] : httpGoals(http)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
   ...(cli === undefined ? [] : cliGoals(cli)),
+  ...(page === undefined ? [] : consoleGoals(page)),
 ]
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
-  const parts = { ...core, ...protocol, ...mcp, ...http, ...openapi, ...cli }
+  const parts = { ...core, ...protocol, ...mcp, ...http, ...openapi, ...cli, ...page }
   const results = { node, platform, arch, isQuick, ...parts, goals }
   console.log(JSON.stringify(results, null, 2))
 } else {
@@ -78,6 +84,7 @@ if (process.argv.includes("--json")) {
     ...(http === undefined ? [] : httpTables(http)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
     ...(cli === undefined ? [] : cliTables(cli)),
+    ...(page === undefined ? [] : consoleTables(page)),
   ]
   console.log([...tables, goalsTable(goals)].join("\n\n"))
 }

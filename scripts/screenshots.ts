@@ -1,4 +1,4 @@
-/** Takes the pictures of docs/images: the console over the demo hub, in light and dark. */
+/** Takes the pictures of docs/images: the console over the demo hub, in light and dark; all, or those named. */
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { chromium } from "playwright-core"
@@ -49,7 +49,7 @@ const SHOTS: readonly Shot[] = [
     path: "/o/shop.orders.create",
     prepare: async (page) => {
       await writeJson(page, ORDER)
-      await choose(page, "Form")
+      await choose(page, "Both")
     },
   },
   {
@@ -70,6 +70,9 @@ const SHOTS: readonly Shot[] = [
       await page.getByRole("button", { name: /^Start/ }).click()
       // Enough of them for a line.
       await page.waitForTimeout(4000)
+      await page
+        .getByRole("tab", { name: "Watch" })
+        .evaluate((it) => it.scrollIntoView({ block: "start" }))
     },
   },
   {
@@ -97,6 +100,8 @@ const SHOTS: readonly Shot[] = [
   },
 ]
 
+const names = process.argv.slice(2)
+const shots = SHOTS.filter(({ name }) => names.length === 0 || names.includes(name))
 const { path: executablePath } = await provideChromium()
 if (executablePath === undefined) throw new Error("Set CHROMIUM_PATH, or install chromium.")
 mkdirSync(images, { recursive: true })
@@ -110,12 +115,14 @@ try {
     executablePath,
     chromiumSandbox: process.getuid?.() !== 0,
   })
-  const only = process.env["ONLY"]?.split(",")
-  for (const colorScheme of ["light", "dark"] as const) {
-    for (const shot of SHOTS.filter((one) => only === undefined || only.includes(one.name))) await take(browser, served.url, shot, colorScheme)
+  try {
+    for (const colorScheme of ["light", "dark"] as const) {
+      for (const shot of shots) await take(browser, served.url, shot, colorScheme)
+    }
+  } finally {
+    await browser.close()
+    await served.close()
   }
-  await browser.close()
-  await served.close()
 } finally {
   await hub.close()
 }

@@ -36,6 +36,7 @@ describe("operations serve", () => {
 
     expect(served.stdout()).toContain(`Mine is at ${served.url}`)
     expect(served.stdout()).toContain("1 operation of 1 source; not there: gone.")
+    expect(served.stdout()).toContain(`Console    ${served.url}/\n  HTTP `)
     expect(served.stdout()).toContain(`MCP        ${served.url}/mcp`)
     expect(served.stderr()).toContain("✓ local  1 operation")
     expect(served.stderr()).toContain("✗ gone")

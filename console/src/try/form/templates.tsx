@@ -42,8 +42,9 @@ function kindOf(schema: FieldTemplateProps["schema"]): string {
 }
 
 function FieldTemplate(props: FieldTemplateProps): ReactNode {
-  const { id, label, schema, required, hidden, displayLabel, description, errors, children } = props
-  const { formData, registry } = props
+  const { id, schema, required, hidden, displayLabel, description, errors, children } = props
+  const { formData, registry, fieldPathId } = props
+  const label = itemTitle(fieldPathId.path) ?? props.label
   const Wrap = registry.templates.WrapIfAdditionalTemplate
   const isBoolean = schema.type === "boolean"
   const isNull = formData === null && isNullable(schema)
@@ -218,9 +219,16 @@ function FieldErrors({ errors = [], fieldPathId }: FieldErrorProps): ReactNode {
   )
 }
 
+/** The library calls an item of a list `items-1`. */
+function itemTitle(path: readonly (string | number)[]): string | undefined {
+  const last = path.at(-1)
+  return typeof last === "number" ? `Item ${last + 1}` : undefined
+}
+
 function ObjectTemplate(props: ObjectFieldTemplateProps): ReactNode {
-  const { title, description, properties, required, schema, uiSchema, formData } = props
+  const { description, properties, required, schema, uiSchema, formData } = props
   const { fieldPathId, disabled, readonly, onAddProperty } = props
+  const title = itemTitle(fieldPathId.path) ?? props.title
   const isRoot = fieldPathId.path.length === 0
   if ((schema.oneOf ?? schema.anyOf) !== undefined && properties.length === 0) return null
   const content = (
@@ -268,8 +276,9 @@ function Text({ id, text }: { readonly id: string; readonly text: ReactNode }): 
 }
 
 function ArrayTemplate(props: ArrayFieldTemplateProps): ReactNode {
-  const { title, items, canAdd, required, schema, fieldPathId } = props
+  const { items, canAdd, required, schema, fieldPathId } = props
   const { disabled, readonly, onAddClick } = props
+  const title = itemTitle(fieldPathId.path) ?? props.title
   return (
     <fieldset id={fieldPathId.$id} className="group group-list">
       <legend className="group-title">

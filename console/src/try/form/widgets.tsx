@@ -27,7 +27,9 @@ function textOf(value: unknown): string {
 function hintOf({ examples, default: preset }: WidgetProps["schema"]): string {
   const example: unknown = Array.isArray(examples) ? examples[0] : undefined
   if (example !== undefined && example !== null) return `e.g. ${labelOf(example).slice(0, 80)}`
-  return preset === undefined || preset === null ? "" : `default ${labelOf(preset).slice(0, 80)}`
+  return preset === undefined || preset === null || preset === ""
+    ? ""
+    : `default ${labelOf(preset).slice(0, 80)}`
 }
 
 function marks({ id, rawErrors, required }: WidgetProps): {

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest"
+import {
+  button,
+  expectShown,
+  field,
+  openOperation,
+  result,
+  run,
+  way,
+  writeJson,
+} from "./support/page.ts"
+import { fixtures } from "./support/hub.ts"
+import { noBrowser, useConsole } from "./support/site.ts"
+import type { Page } from "playwright-core"
+
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNkYAAAAAYAAjCB0C8AAAAASUVORK5CYII=",
+  "base64",
+)
+
+/** What is done in the form, and the input that comes of it. */
+const FORMS: readonly (readonly [
+  kind: string,
+  fill: (page: Page) => Promise<void>,
+  input: unknown,
+])[] = [
+  ["text", (page) => field(page, "name").fill("Ada"), { name: "Ada" }],
+  [
+    "numbers",
+    async (page) => {
+      await field(page, "count").fill("4")
+      await field(page, "ratio").fill("0.25")
+    },
+    { count: 4, ratio: 0.25 },
+  ],
+  ["flag", (page) => field(page, "loud").check(), { loud: true }],
+  [
+    "choice",
+    async (page) => void (await field(page, "color").selectOption({ label: "green" })),
+    { color: "green" },
+  ],
+  ["date", (page) => field(page, "day").fill("2024-02-29"), { day: "2024-02-29" }],
+  [
+    "list",
+    async (page) => {
+      const items = page.getByRole("main").locator('input[type="text"], textarea')
+      const before = await items.count()
+      if (before === 0) await button(page, /add/i).first().click()
+      await items.first().fill("one")
+      await button(page, /add/i).first().click()
+      await items.nth(1).fill("two")
+    },
+    { tags: ["one", "two"] },
+  ],
+  [
+    "nested",
+    async (page) => {
+      await field(page, "name").fill("Ada")
+      await field(page, "city").fill("London")
+    },
+    { person: { name: "Ada", address: { city: "London" } } },
+  ],
+  [
+    "union",
+    async (page) => {
+      await page.getByRole("main").locator("select").first().selectOption({ label: "Square" })
+      await field(page, "side").fill("2")
+    },
+    { shape: { kind: "square", side: 2 } },
+  ],
+  [
+    "file",
+    async (page) => {
+      const file = { name: "pixel.png", mimeType: "image/png", buffer: PNG }
+      await page.getByRole("main").locator('input[type="file"]').setInputFiles(file)
+    },
+    { picture: PNG.toString("base64") },
+  ],
+  ["defaults", async () => {}, { greeting: "Hello", times: 3 }],
+]
+
+/** Inputs of each kind that are written as JSON. */
+const WRITTEN: readonly (readonly [kind: string, input: unknown])[] = [
+  ["text", { name: 'Grace \u{1F680} "quoted"' }],
+  ["numbers", { count: 10, ratio: 1e-3 }],
+  ["flag", { loud: false }],
+  ["choice", { color: "blue", size: 2 }],
+  ["date", { day: "2024-02-29", moment: "2024-02-29T12:00:00Z" }],
+  ["list", { tags: ["a", "b", "c"] }],
+  ["nested", { person: { name: "Ada", address: { city: "London" } } }],
+  ["union", { shape: { kind: "circle", radius: 1.5 } }],
+  ["map", { labels: { one: "1", "two words": "2", constructor: "3" } }],
+  ["file", { picture: PNG.toString("base64") }],
+  ["maybe", { nickname: null, age: null }],
+]
+
+describe.skipIf(noBrowser)("trying an operation", () => {
+  const site = useConsole(() => [fixtures.operations])
+
+  test.for(FORMS)("takes %s from the form", async ([kind, fill, input]) => {
+    const { page, faults, violations } = await site.open(`/o/input.${kind}`)
+    await way(page, "Form").waitFor()
+    await fill(page)
+    const { status, body } = await run(page)
+    expect(body.data).toEqual({ got: input })
+    expect(status).toBe(200)
+    await expectShown(result(page).getByText("got"))
+    expect([...faults, ...violations]).toEqual([])
+  })
+
+  test("takes a map of any names from the form", async () => {
+    const { page } = await site.open("/o/input.map")
+    await way(page, "Form").waitFor()
+    await button(page, /add entry/i).click()
+    await page.getByLabel("Key", { exact: true }).fill("language")
+    await page.keyboard.press("Tab")
+    await field(page, "language").fill("English")
+    expect((await run(page)).body.data).toEqual({ got: { labels: { language: "English" } } })
+  })
+
+  test("takes null from the form where that is allowed", async () => {
+    const { page } = await site.open("/o/input.maybe")
+    await way(page, "Form").waitFor()
+    await expectShown(field(page, "nickname"))
+    await writeJson(page, { nickname: null })
+    await way(page, "Form").click()
+    expect((await run(page)).body.data).toEqual({ got: { nickname: null } })
+  })
+
+  test.for(WRITTEN)("takes %s as JSON", async ([kind, input]) => {
+    const { page, faults, violations } = await site.open(`/o/input.${kind}`)
+    await writeJson(page, input)
+    expect((await run(page)).body.data).toEqual({ got: input })
+    expect([...faults, ...violations]).toEqual([])
+  })
+
+  test("form and JSON stay in step, both ways", async () => {
+    const { page } = await site.open("/o/input.numbers")
+    await writeJson(page, { count: 7, ratio: 0.5 })
+    await way(page, "Form").click()
+    await expect.poll(() => field(page, "count").inputValue()).toBe("7")
+    await field(page, "count").fill("8")
+    await way(page, "JSON").click()
+    await expect
+      .poll(() => page.getByLabel("Input as JSON").textContent())
+      .toMatch(/count"\s*:\s*8/)
+  })
+
+  test("says what is wrong with an input, where, and before it is sent", async () => {
+    const { page, requests } = await site.open("/o/input.numbers")
+    await way(page, "Form").waitFor()
+    await field(page, "count").fill("11")
+    await button(page, "Run").click()
+    await expectShown(page.getByRole("main").getByText(/10/))
+    await expectShown(page.getByRole("main").getByText(/count/))
+    expect(requests.filter((url) => url.endsWith("/operations/input.numbers")).length).toBeLessThan(
+      3,
+    )
+    await field(page, "count").fill("10")
+    expect((await run(page)).body.data).toEqual({ got: { count: 10 } })
+  })
+
+  test("says where JSON is broken, and does not run it", async () => {
+    const { page } = await site.open("/o/input.text")
+    await writeJson(page, `{ "name": `)
+    await expect
+      .poll(async () => {
+        const isOff = await button(page, "Run").isDisabled()
+        const told = await page
+          .getByRole("main")
+          .getByText(/JSON|unexpected|expected/i)
+          .count()
+        return isOff || told > 1
+      })
+      .toBe(true)
+  })
+
+  test("tries one operation after the other without mixing their inputs", async () => {
+    const { page } = await site.open("/o/input.text")
+    await field(page, "name").fill("Ada")
+    await openOperation(page, "input.nested")
+    await field(page, "city").waitFor()
+    await openOperation(page, "input.defaults")
+    expect((await run(page)).body.data).toEqual({ got: { greeting: "Hello", times: 3 } })
+  })
+})

@@ -1,0 +1,147 @@
+import { describe, expect, test } from "vitest"
+import type { Page } from "playwright-core"
+import { button, expectShown, listed, run, search, tab, way } from "./support/page.ts"
+import { seriousFaults } from "./support/axe.ts"
+import { fixtures } from "./support/hub.ts"
+import { noBrowser, useConsole } from "./support/site.ts"
+
+const sources = [fixtures.operations, fixtures.api, fixtures.media, fixtures.missing]
+
+/** The main views, and what is done there before it is looked at. */
+const VIEWS: readonly (readonly [
+  name: string,
+  path: string,
+  prepare: (page: Page) => Promise<unknown>,
+])[] = [
+  ["find", "/", (page) => listed(page, "act.table").first().waitFor()],
+  ["form", "/o/input.union", (page) => way(page, "Form").waitFor()],
+  ["form with a fault", "/o/input.numbers", runWrong],
+  ["JSON", "/o/input.nested", openJson],
+  ["schema", "/o/tree.depth", (page) => tab(page, "Schema").click()],
+  ["snippets", "/o/library.getBook", (page) => tab(page, "Snippets").click()],
+  ["table", "/o/act.table", run],
+  ["error", "/o/act.fail", run],
+  ["content", "/o/media.blocks", run],
+  ["watch", "/o/live.numbers", watchSome],
+  ["calls", "/calls", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+  ["sources", "/sources", (page) => page.getByText("library").first().waitFor()],
+  ["history", "/history", (page) => page.getByRole("heading", { level: 1 }).waitFor()],
+]
+
+async function runWrong(page: Page): Promise<void> {
+  await button(page, "Run").click()
+  await page.getByText("VALIDATION_ERROR").first().waitFor()
+}
+
+async function openJson(page: Page): Promise<void> {
+  await way(page, "JSON").click()
+  await page.getByLabel("Input as JSON").waitFor()
+}
+
+async function watchSome(page: Page): Promise<void> {
+  await button(page, /^Start/).click()
+  await page.getByRole("figure").getByRole("img").waitFor()
+  await button(page, "Stop").click()
+}
+
+describe.skipIf(noBrowser)("how it looks", () => {
+  const site = useConsole(() => sources)
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    test.for(VIEWS)(`axe finds nothing serious in %s, ${colorScheme}`, async (view) => {
+      const [, path, prepare] = view
+      const { page, violations, faults } = await site.open(path, { colorScheme })
+      await prepare(page)
+      expect(await seriousFaults(page)).toEqual([])
+      expect(violations).toEqual([])
+      expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
+    })
+  }
+
+  test("follows the system's light and dark, and a choice of one's own", async () => {
+    const background = (page: Page): Promise<string> =>
+      page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+    const { page } = await site.open("/", { colorScheme: "light" })
+    await expectShown(listed(page, "act.table"))
+    const light = await background(page)
+    await page.emulateMedia({ colorScheme: "dark" })
+    await expect.poll(() => background(page)).not.toBe(light)
+    // From "system" to "light", which stays.
+    await button(page, /^Theme/).click()
+    await expect.poll(() => background(page)).toBe(light)
+    await page.reload()
+    await expect.poll(() => background(page)).toBe(light)
+  })
+
+  test.for(VIEWS)("%s fits on a narrow screen", async ([, path, prepare]) => {
+    const { page } = await site.open(path, { viewport: { width: 390, height: 844 } })
+    await prepare(page)
+    const { scroll, client } = await page.evaluate(() => ({
+      scroll: document.documentElement.scrollWidth,
+      client: document.documentElement.clientWidth,
+    }))
+    expect(scroll).toBeLessThanOrEqual(client)
+  })
+
+  test("an operation is found, tried and left on a phone", async () => {
+    const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+    const { page } = await site.open("/", phone)
+    await search(page).fill("act.table")
+    await listed(page, "act.table").tap()
+    await expectShown(page.getByRole("heading", { level: 1, name: "List people" }))
+    await run(page)
+    await expectShown(page.getByRole("region", { name: "Result" }).getByText("Ada"))
+    await page.getByRole("link", { name: "Back to the operations" }).tap()
+    await expectShown(listed(page, "act.table"))
+  })
+
+  test("everything can be done with the keyboard alone", async () => {
+    const { page } = await site.open()
+    await expectShown(listed(page, "act.table"))
+    await page.keyboard.press("/")
+    await page.keyboard.type("act.table")
+    await expect.poll(() => search(page).inputValue()).toBe("act.table")
+    await page.keyboard.press("Enter")
+    await expectShown(page.getByRole("heading", { level: 1, name: "List people" }))
+    await tabTo(page, (text) => text === "Run")
+    await page.keyboard.press("Enter")
+    await expectShown(page.getByRole("region", { name: "Result" }).getByText("Ada"))
+  })
+
+  test("the focus moves to the heading of what was opened", async () => {
+    const { page } = await site.open()
+    await page.getByRole("link", { name: "Sources" }).click()
+    await expectShown(page.getByRole("heading", { level: 1, name: "Sources" }))
+    await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1")
+  })
+
+  test("who tabs always sees where the focus is", async () => {
+    const { page } = await site.open("/o/input.text")
+    await button(page, "Run").waitFor()
+    for (let step = 0; step < 30; step++) {
+      await page.keyboard.press("Tab")
+      await expect.poll(() => page.evaluate(bareFocus)).toBe("")
+    }
+  })
+})
+
+/** What has the focus and does not show it; runs in the page. */
+function bareFocus(): string {
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
+  if (element === null || element === document.body) return ""
+  // An editor shows a ring around all of it.
+  const shown = element.closest(".cm-editor") ?? element
+  const { outlineStyle, boxShadow } = getComputedStyle(shown)
+  return outlineStyle === "none" && boxShadow === "none" ? shown.outerHTML.slice(0, 120) : ""
+}
+
+/** Presses Tab until what has the focus is the one that is meant. */
+async function tabTo(page: Page, isIt: (text: string) => boolean): Promise<void> {
+  for (let step = 0; step < 60; step++) {
+    await page.keyboard.press("Tab")
+    const text = await page.evaluate(() => document.activeElement?.textContent?.trim() ?? "")
+    if (isIt(text)) return
+  }
+  throw new Error("The focus never came there.")
+}

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, describe, expect, test } from "vitest"
+import { sourceOf } from "../../hub/plain.ts"
+import { corpusText, hasCorpus } from "../../openapi/corpus.ts"
+import { button, expectQuiet, expectShown, listed, search, tab, way } from "./support/page.ts"
+import { manyOperations } from "./support/many.ts"
+import { noBrowser, useConsole } from "./support/site.ts"
+
+const folder = mkdtempSync(join(tmpdir(), "operations-many-"))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function documentOf(name: string, text: string): string {
+  const file = join(folder, `${name}.json`)
+  writeFileSync(file, text)
+  return file
+}
+
+describe.skipIf(noBrowser)("five thousand operations", () => {
+  const site = useConsole(() => [
+    sourceOf("many", { openapi: documentOf("many", manyOperations(5000)) }),
+  ])
+
+  test("are listed a screen at a time, to the last", async () => {
+    const opened = await site.open()
+    const { page } = opened
+    await expectShown(listed(page, "many.thing0000_read"))
+    await expectShown(page.getByText(/5[,.\s]?000/))
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(3000)
+    const list = page.getByLabel("Operations", { exact: true })
+    await list.hover()
+    await expect
+      .poll(
+        async () => {
+          await page.mouse.wheel(0, 1_000_000)
+          return await listed(page, "many.thing4999_read").count()
+        },
+        { timeout: 20_000 },
+      )
+      .toBeGreaterThan(0)
+    await expectQuiet(opened, site.url)
+  })
+
+  test("are found by a word that one of them has", async () => {
+    const { page } = await site.open()
+    await search(page).fill("thing3217")
+    await expectShown(listed(page, "many.thing3217_read"))
+    await page.keyboard.press("Enter")
+    await expectShown(page.getByRole("heading", { level: 1, name: /3217/ }))
+  })
+})
+
+describe.skipIf(noBrowser || !hasCorpus)("the whole API of GitHub", () => {
+  const site = useConsole(() => [
+    sourceOf("github", { openapi: documentOf("github", corpusText("github.json.gz")) }),
+  ])
+
+  test("is listed and searched", async () => {
+    const { page } = await site.open()
+    await search(page).fill("create an issue")
+    await expectShown(listed(page, "github.issues_create"))
+    await search(page).fill("github.repos_get")
+    await expectShown(listed(page, "github.repos_get"))
+  })
+
+  test.for([
+    "github.issues_create",
+    "github.repos_create-or-update-file-contents",
+    "github.checks_create",
+  ])("%s has a form, a JSON editor and schemas", async (id) => {
+    const opened = await site.open(`/o/${encodeURIComponent(id)}`)
+    const { page } = opened
+    await button(page, "Run").waitFor()
+    await page
+      .getByLabel(/^owner/)
+      .first()
+      .fill("octocat")
+    await way(page, "JSON").click()
+    await expect.poll(() => page.getByLabel("Input as JSON").textContent()).toContain("octocat")
+    await tab(page, "Schema").click()
+    await expectShown(page.getByRole("main").getByText("owner"))
+    await tab(page, "Snippets").click()
+    await expectQuiet(opened, site.url)
+  })
+})

@@ -1,0 +1,100 @@
+import { beforeEach, describe, expect, test, vi } from "vitest"
+import { seen } from "../../fixtures/console/seen.ts"
+import { button, expectShown, openOperation, result, run, tab } from "./support/page.ts"
+import { fixtures } from "./support/hub.ts"
+import { noBrowser, useConsole } from "./support/site.ts"
+
+const sources = [fixtures.operations, fixtures.media, fixtures.everything]
+
+beforeEach(() => void seen().events.splice(0))
+
+describe.skipIf(noBrowser)("what comes back", () => {
+  const site = useConsole(() => sources)
+
+  test("a call is cancelled, and its handler is told", async () => {
+    const { page } = await site.open("/o/act.slow")
+    await button(page, "Run").click()
+    await vi.waitFor(() => expect(seen().events).toEqual(["slow started"]), 20_000)
+    await button(page, "Cancel").click()
+    await vi.waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]), 20_000)
+    await button(page, "Run").waitFor()
+  })
+
+  test("a call ends at the deadline that was given", async () => {
+    const { page } = await site.open("/o/act.slow")
+    await page.getByLabel("Deadline").fill("200")
+    await button(page, "Run").click()
+    await expectShown(result(page).getByText("TIMEOUT"))
+    await vi.waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]), 20_000)
+  })
+
+  test("leaving the operation ends its call", async () => {
+    const { page } = await site.open("/o/act.slow")
+    await button(page, "Run").click()
+    await vi.waitFor(() => expect(seen().events).toEqual(["slow started"]), 20_000)
+    await openOperation(page, "act.table")
+    await vi.waitFor(() => expect(seen().events).toContain("slow stopped"), 20_000)
+  })
+
+  test("a declared error is shown with its code and details", async () => {
+    const { page } = await site.open("/o/act.fail")
+    const { status } = await run(page)
+    expect(status).toBe(409)
+    await expectShown(result(page).getByText("SOLD_OUT"))
+    await expectShown(page.getByText(`Nothing is left of "tea".`))
+    await expectShown(page.getByText("left", { exact: false }))
+  })
+
+  test("rows are shown as a table", async () => {
+    const { page } = await site.open("/o/act.table")
+    await run(page)
+    await tab(page, "Table").click()
+    const table = result(page).getByRole("table")
+    await table.getByText("Grace").waitFor()
+    expect(await table.getByRole("columnheader").allTextContents()).toEqual(
+      expect.arrayContaining([expect.stringContaining("name"), expect.stringContaining("age")]),
+    )
+  })
+
+  test("a large result is shown without a node for each value", async () => {
+    const { page } = await site.open("/o/act.large")
+    await run(page)
+    await expectShown(result(page).getByText("values"))
+    expect(await page.evaluate(() => document.querySelectorAll("*").length)).toBeLessThan(5000)
+  })
+
+  test("content of MCP is shown as what it is", async () => {
+    const { page, violations } = await site.open("/o/media.blocks")
+    await run(page)
+    const shown = result(page)
+    await expectShown(shown.getByText("A word before."))
+    const image = shown.locator("img").first()
+    await image.waitFor()
+    await expect.poll(() => image.evaluate((it) => (it as HTMLImageElement).naturalWidth)).toBe(1)
+    const audio = shown.locator("audio").first()
+    await expect
+      .poll(() => audio.evaluate((it) => (it as HTMLAudioElement).readyState))
+      .toBeGreaterThan(0)
+    await expectShown(shown.getByText("A memo"))
+    await expectShown(shown.getByText("The manual"))
+    expect(violations).toEqual([])
+  })
+
+  test("the picture of a published MCP server is shown", async () => {
+    const { page } = await site.open("/o/everything.get-tiny-image")
+    await run(page)
+    const image = result(page).locator("img").first()
+    await image.waitFor()
+    await expect
+      .poll(() => image.evaluate((it) => (it as HTMLImageElement).naturalWidth))
+      .toBeGreaterThan(1)
+  })
+
+  test("status and headers are there for who wants them", async () => {
+    const { page } = await site.open("/o/act.table")
+    await run(page)
+    await tab(page, "Raw").click()
+    await expectShown(result(page).getByText("content-type"))
+    await expectShown(result(page).getByText("200"))
+  })
+})

@@ -1,0 +1,81 @@
+import type { Page } from "playwright-core"
+import { describe, expect, test, vi } from "vitest"
+import { hashApiKey } from "../../../src/to_http.ts"
+import { button, expectShown, listed, run, storedText } from "./support/page.ts"
+import { fixtures } from "./support/hub.ts"
+import { noBrowser, useConsole } from "./support/site.ts"
+
+const KEY = "k-reader-93c1e0a7"
+const ADMIN = "k-admin-1b52d8f4"
+
+describe.skipIf(noBrowser)("signing in", () => {
+  const site = useConsole(() => [fixtures.operations], {
+    apiKeys: [
+      { hash: hashApiKey(KEY), id: "reader", scopes: [] },
+      { hash: hashApiKey(ADMIN), id: "root", scopes: ["admin", "hub:admin"] },
+    ],
+  })
+
+  test("is asked for, refuses a wrong key and takes the right one", async () => {
+    const { page, violations } = await site.open()
+    const dialog = page.getByRole("dialog", { name: "Sign in" })
+    await dialog.waitFor()
+    await dialog.locator("input[type=password]").fill("wrong")
+    await button(dialog, "Sign in").click()
+    await expectShown(dialog.getByText(/not|wrong|invalid|refused/i))
+
+    await dialog.locator("input[type=password]").fill(KEY)
+    await button(dialog, "Sign in").click()
+    await dialog.waitFor({ state: "hidden" })
+    await expectShown(listed(page, "act.table"))
+    expect(violations).toEqual([])
+  })
+
+  test("shows only what one may call", async () => {
+    const { page } = await site.open()
+    await signIn(page, KEY)
+    await expectShown(listed(page, "act.table"))
+    expect(await listed(page, "act.guarded").count()).toBe(0)
+    expect(await listed(page, "act.compose").count()).toBeGreaterThan(0)
+
+    const other = await site.open("/o/act.guarded")
+    await signIn(other.page, ADMIN)
+    await button(other.page, "Run").waitFor()
+    expect((await run(other.page)).body.data).toBe("You may.")
+  })
+
+  test("keeps the key in memory alone", async () => {
+    const { page } = await site.open("/o/act.table")
+    await signIn(page, KEY)
+    await run(page)
+    expect(await storedText(page)).not.toContain(KEY)
+    expect(page.url()).not.toContain(KEY)
+    await page.reload()
+    await page.getByRole("dialog", { name: "Sign in" }).waitFor()
+  })
+
+  test("ends with signing out", async () => {
+    const { page } = await site.open()
+    await signIn(page, KEY)
+    await expectShown(listed(page, "act.table"))
+    await button(page, "Sign out").click()
+    await vi.waitFor(async () => expect(await listed(page, "act.table").count()).toBe(0))
+  })
+
+  test("says which scope the hub's own pages need", async () => {
+    const { page } = await site.open("/sources")
+    await signIn(page, KEY)
+    await expectShown(page.getByText("hub:admin"))
+    const admin = await site.open("/sources")
+    await signIn(admin.page, ADMIN)
+    await expectShown(admin.page.getByRole("main").getByText("local", { exact: true }))
+  })
+})
+
+async function signIn(page: Page, key: string): Promise<void> {
+  const dialog = page.getByRole("dialog", { name: "Sign in" })
+  await dialog.waitFor()
+  await dialog.locator("input[type=password]").fill(key)
+  await button(dialog, "Sign in").click()
+  await dialog.waitFor({ state: "hidden" })
+}

@@ -1,0 +1,45 @@
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import type { Page } from "playwright-core"
+
+interface AxeResult {
+  readonly id: string
+  readonly impact?: string | null
+  readonly nodes: readonly {
+    readonly target: readonly unknown[]
+    readonly failureSummary?: string
+  }[]
+}
+
+const source = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** Waits until nothing changes for a moment: axe cannot look at what is being replaced. */
+function settle(): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      observer.disconnect()
+      resolve()
+    }
+    let timer = setTimeout(done, 300)
+    const observer = new MutationObserver(() => {
+      clearTimeout(timer)
+      timer = setTimeout(done, 300)
+    })
+    observer.observe(document, { childList: true, subtree: true, attributes: true })
+  })
+}
+
+/** What axe finds serious or critical in a page, in words. */
+export async function seriousFaults(page: Page): Promise<string[]> {
+  await page.evaluate(settle)
+  // By the debugger, which the page's policy does not bind.
+  await page.evaluate(source)
+  const violations = (await page.evaluate(
+    "axe.run().then(({ violations }) => violations)",
+  )) as AxeResult[]
+  return violations
+    .filter(({ impact }) => impact === "serious" || impact === "critical")
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${target.join(" ")}: ${failureSummary}`),
+    )
+}

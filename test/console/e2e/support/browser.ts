@@ -1,0 +1,64 @@
+import { chromium } from "playwright-core"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+
+/** A page, and all that it did which a person would not see. */
+export interface Opened {
+  readonly page: Page
+  /** Uncaught errors, and what was written with `console.error`. */
+  readonly faults: string[]
+  /** Directives of the policy that something in the page went against. */
+  readonly violations: string[]
+  /** Addresses of everything that was asked for. */
+  readonly requests: string[]
+  close(): Promise<void>
+}
+
+/** How long a browser may take for anything: only what hangs takes longer. */
+const PATIENCE = 30_000
+
+/** Starts the system's Chromium. Whoever launched it closes it. */
+export async function launch(executablePath: string): Promise<Browser> {
+  return await chromium.launch({
+    executablePath,
+    headless: true,
+    // Chromium's sandbox refuses to run as root.
+    chromiumSandbox: process.getuid?.() !== 0,
+    args: ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"],
+  })
+}
+
+/** Opens a page in a browser session of its own: nothing is kept from other pages. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Opened> {
+  const context = await browser.newContext({
+    viewport: { width: 1280, height: 800 },
+    reducedMotion: "reduce",
+    ...options,
+  })
+  context.setDefaultTimeout(PATIENCE)
+  await context.grantPermissions(["clipboard-read", "clipboard-write"])
+  const page = await context.newPage()
+  const faults: string[] = []
+  const violations: string[] = []
+  const requests: string[] = []
+  page.on("pageerror", (error) => faults.push(String(error)))
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text())
+  })
+  page.on("request", (request) => requests.push(request.url()))
+  await context.exposeFunction("reportViolation", (text: string) => violations.push(text))
+  await context.addInitScript(() => {
+    const place = globalThis as unknown as { reportViolation(text: string): void }
+    document.addEventListener("securitypolicyviolation", (event) => {
+      const { violatedDirective, blockedURI, sample, sourceFile, lineNumber, columnNumber } = event
+      place.reportViolation(
+        `${violatedDirective} ${blockedURI} ${sample} at ${sourceFile}:${lineNumber}:${columnNumber}`,
+      )
+    })
+  })
+  await page.goto(url)
+  return { page, faults, violations, requests, close: () => context.close() }
+}

@@ -1,0 +1,115 @@
+import type { Locator, Page } from "playwright-core"
+import { expect } from "vitest"
+
+// What a person does in the console, in the words that the page itself uses.
+
+/** Opens an operation by its address, and waits until it is shown. */
+export async function openOperation(page: Page, id: string): Promise<void> {
+  await page.evaluate((to) => {
+    location.hash = `#/o/${encodeURIComponent(to)}`
+  }, id)
+  await page.getByRole("main").getByText(id, { exact: true }).first().waitFor()
+}
+
+export function search(page: Page): Locator {
+  return page.getByLabel("Search operations")
+}
+
+/** An operation in the list, whether its line has the whole id or only its name within a group. */
+export function listed(page: Page, id: string): Locator {
+  return page.getByRole("treeitem").and(page.getByTitle(id, { exact: true }))
+}
+
+export function tab(page: Page, name: string): Locator {
+  return page.getByRole("tab", { name, exact: true })
+}
+
+export function button(page: Page | Locator, name: string | RegExp): Locator {
+  return page.getByRole("button", typeof name === "string" ? { name, exact: true } : { name })
+}
+
+/** Passes when one of these can be seen. */
+export async function expectShown(locator: Locator): Promise<void> {
+  await locator.filter({ visible: true }).first().waitFor()
+}
+
+/** A field of the form; its type, and whether it is required, follow its name. */
+export function field(page: Page, name: string): Locator {
+  const labelled = page.getByRole("main").getByLabel(new RegExp(`^${name}`))
+  return labelled.and(page.locator("input, select, textarea"))
+}
+
+export function result(page: Page): Locator {
+  return page.getByRole("region", { name: "Result" })
+}
+
+/** How the input is given: "Form", "JSON" or "Both". */
+export function way(page: Page, name: "Form" | "JSON" | "Both"): Locator {
+  return button(page.getByRole("group", { name: "How to give the input" }), name)
+}
+
+/** Types JSON into the editor, in place of what is there. */
+export async function writeJson(page: Page, value: unknown): Promise<void> {
+  await way(page, "JSON").click()
+  const editor = page.getByLabel("Input as JSON")
+  await editor.waitFor()
+  await editor.click()
+  await page.keyboard.press("ControlOrMeta+a")
+  // Text put in place of a selection gets an inline style of its looks, by Chromium itself.
+  await page.keyboard.press("Backspace")
+  // As pasted: an editor would add brackets of its own to what is typed.
+  await page.keyboard.insertText(typeof value === "string" ? value : JSON.stringify(value))
+}
+
+/** Runs, and gives the envelope's data as it came over the wire. */
+export async function run(page: Page): Promise<{ status: number; body: Answer }> {
+  const [response] = await Promise.all([
+    page.waitForResponse((answer) => {
+      const isCall = /\/operations\/[^/]+$/.test(new URL(answer.url()).pathname)
+      return isCall && answer.request().method() === "POST"
+    }),
+    button(page, "Run").click(),
+  ])
+  return { status: response.status(), body: (await response.json()) as Answer }
+}
+
+export interface Answer {
+  readonly data?: unknown
+  readonly code?: string
+}
+
+/** What is kept in the browser beyond this page. */
+export async function storedText(page: Page): Promise<string> {
+  return await page.evaluate(async () => {
+    const databases = (await indexedDB.databases?.()) ?? []
+    return JSON.stringify([
+      Object.entries(localStorage),
+      Object.entries(sessionStorage),
+      document.cookie,
+      databases.map(({ name }) => name),
+    ])
+  })
+}
+
+/** Nothing ran that should not, nothing was asked of anyone else, nothing went uncaught. */
+export async function expectQuiet(
+  { page, violations, requests, faults }: Quiet,
+  url: string,
+): Promise<void> {
+  const { pwned, polluted } = await page.evaluate(() => ({
+    pwned: Reflect.get(globalThis, "__pwned") as unknown,
+    polluted: Reflect.get({}, "polluted") as unknown,
+  }))
+  expect([pwned, polluted]).toEqual([undefined, undefined])
+  const { origin } = new URL(url)
+  expect(requests.filter((to) => !to.startsWith(origin) && !/^(?:data|blob):/.test(to))).toEqual([])
+  expect(violations).toEqual([])
+  expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
+}
+
+interface Quiet {
+  readonly page: Page
+  readonly violations: readonly string[]
+  readonly requests: readonly string[]
+  readonly faults: readonly string[]
+}
