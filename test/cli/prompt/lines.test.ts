@@ -23,7 +23,7 @@ function terminal() {
     },
   }
   const io = {
-    ...{ stdin, stderr, stdout: stderr, env: { NO_COLOR: "1" }, cwd: "/work/here" },
+    ...{ stdin, stderr, stdout: stderr, env: { NO_COLOR: "1" }, cwd: "/home/ada" },
     ...{ signal: stop.signal, program: "operations" },
   } as unknown as CommandIO
   /** Waits until a text was written, then forgets what was. */
@@ -115,14 +115,14 @@ describe("createAnswerer", () => {
     stdin.write("y\n")
     expect(await both).toEqual([
       { action: "accept" },
-      { action: "accept", content: { roots: [{ uri: "file:///work/here" }] } },
+      { action: "accept", content: { roots: [{ uri: "file:///home/ada" }] } },
     ])
   })
 
   test("nothing is told about folders unless the person agrees", async () => {
     const { io, stdin, seen } = terminal()
     const answer = createAnswerer(io, () => {})({ type: "roots" })
-    await seen("/work/here")
+    await seen("/home/ada")
     stdin.write("n\n")
     expect(await answer).toEqual({ action: "decline" })
   })
