@@ -1,6 +1,14 @@
 import { availableParallelism } from "node:os"
 import { defineConfig } from "vitest/config"
 
+/** What has no state of its own beside its modules: these need not be loaded anew for each file. */
+const LOGIC = [
+  "test/console/{activity,api,app,find,read,result,try,ui,watch}/**/*.test.ts",
+  "test/{schema,config,openapi,http}/**/*.test.ts",
+  "test/mcp/mapping/**/*.test.ts",
+  "test/cli/{input,edit}/**/*.test.ts",
+]
+
 export default defineConfig({
   // Examples import the package by its name.
   resolve: {
@@ -13,7 +21,10 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ["test/**/*.test.ts"],
+    projects: [
+      { extends: true, test: { name: "logic", include: LOGIC, isolate: false } },
+      { extends: true, test: { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC } },
+    ],
     environment: "node",
     // A test that hangs is found; one on a busy machine is given its time.
     testTimeout: 60_000,

@@ -19,8 +19,9 @@ describe("operations init", () => {
       const file = format === "js" ? "operations.config.mjs" : `operations.config.${format}`
       expect(stdout).toContain(`wrote ${file}`)
 
-      // TypeScript needs tsx or a newer Node; this process has the first.
-      const called = await operations(["call", "hello.greet", "name=Ada"], { cwd })
+      // TypeScript needs tsx or a newer Node; the process gets the first.
+      const env = { NODE_OPTIONS: `--import ${import.meta.resolve("tsx")}` }
+      const called = await operations(["call", "hello.greet", "name=Ada"], { cwd, env })
       expect(called).toMatchObject({ code: 0, stdout: expect.stringContaining("Hello, Ada!") })
     },
   )

@@ -3,11 +3,12 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { program } from "../../mcp/support/program.ts"
 import { provideTmux, Screen } from "../../support/tmux.ts"
 
 const root = resolve(import.meta.dirname, "../../..")
 const OPERATIONS = join(root, "test/fixtures/cli/operations")
-const PROGRAM = [process.execPath, "--import", "tsx", join(root, "src/cli/bin.ts")]
+const PROGRAM = [process.execPath, program(join(root, "src/cli/bin.ts"))]
 
 const hasTmux = await provideTmux()
 let folder: string

@@ -4,10 +4,10 @@ import { once } from "node:events"
 import { resolve } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
+import { program } from "../../mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 
 const bin = resolve(root, "src/cli/bin.ts")
-const tsx = import.meta.resolve("tsx")
 
 /** What a process did. */
 export interface ChildRan {
@@ -25,7 +25,7 @@ export interface ChildOptions {
   readonly onStart?: ((child: ChildProcess) => void) | undefined
 }
 
-/** Runs the program from its sources, as a process with pipes. */
+/** Runs the program, as a process with pipes. */
 export async function operations(
   argv: readonly string[],
   options: ChildOptions = {},
@@ -35,7 +35,7 @@ export async function operations(
 
 /** Runs a line of bash in which `operations` is the program. */
 export async function shell(line: string, options: ChildOptions = {}): Promise<ChildRan> {
-  const words = [process.execPath, "--import", tsx, bin].map((word) => `'${word}'`).join(" ")
+  const words = [process.execPath, program(bin)].map((word) => `'${word}'`).join(" ")
   const script = `set -o pipefail\noperations() { ${words} "$@"; }\n${line}`
   return await ended(spawn("bash", ["-c", script], settings(options)), options)
 }
@@ -68,8 +68,8 @@ export async function startHub(key?: string): Promise<HubChild> {
   }
 }
 
-function start(args: readonly string[], options: ChildOptions): ChildProcess {
-  return spawn(process.execPath, ["--import", tsx, ...args], settings(options))
+function start([script = "", ...args]: readonly string[], options: ChildOptions): ChildProcess {
+  return spawn(process.execPath, [program(script), ...args], settings(options))
 }
 
 function settings({ cwd = root, env }: ChildOptions): {

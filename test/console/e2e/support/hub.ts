@@ -5,6 +5,7 @@ import type { Hub } from "../../../../src/hub/model.ts"
 import { serveHub } from "../../../../src/hub/serve-hub.ts"
 import { silentLogger } from "../../../../src/logger.ts"
 import { configOf, EVERYTHING, sourceOf } from "../../../hub/plain.ts"
+import { program } from "../../../mcp/support/program.ts"
 import { root } from "../../../support/manifest.ts"
 import { builtConsole } from "./build.ts"
 
@@ -51,6 +52,6 @@ export const fixtures = {
 } as const satisfies Record<string, SettledSource>
 
 function serverAt(file: string): { command: string; args: string[]; cwd: string } {
-  const args = ["--import", "tsx", join(FIXTURES, file)]
+  const args = [program(join(FIXTURES, file))]
   return { command: process.execPath, args, cwd: root }
 }
