@@ -1,0 +1,121 @@
+import { expect, test } from "vitest"
+import { describeSpec } from "../../src/cli/describe-spec.ts"
+import type { OperationSpec } from "../../src/types.ts"
+import { testIO } from "./support/run.ts"
+
+function described(spec: object, columns?: number): string {
+  const whole = {
+    namespace: "shop",
+    name: "order",
+    version: "1.0.0",
+    type: "mutation",
+    description: "",
+    inputSchema: {},
+    outputSchema: {},
+    accessControl: { requiredScopes: [] },
+    ...spec,
+  } as unknown as OperationSpec
+  return describeSpec(whole, testIO({ columns, env: { NO_COLOR: "1" } }))
+}
+
+test("what is not said takes no room", () => {
+  expect(described({})).toBe(
+    [
+      "shop.order  mutation, version 1.0.0",
+      "Input:\n  anything",
+      "Output:\n  anything",
+      "Example:\n  operations call shop.order",
+    ].join("\n\n"),
+  )
+})
+
+test("every mark of an operation stands beside its name", () => {
+  const annotations = { readOnly: true, destructive: true, idempotent: true }
+  expect(described({ annotations, deprecated: true })).toContain(
+    "mutation, version 1.0.0, deprecated, read-only, destructive, idempotent\n",
+  )
+})
+
+test("a query is read-only and idempotent without saying so", () => {
+  const annotations = { readOnly: true, idempotent: true }
+  expect(described({ type: "query", annotations })).toContain("  query, version 1.0.0\n")
+})
+
+test("a title that is the description is said once", () => {
+  const text = described({ title: " Orders ", description: "Orders" })
+  expect(text.split("Orders")).toHaveLength(2)
+})
+
+test("a terminal obeys nothing in a description or a version", () => {
+  const text = described({ description: "a\u001B[2Jb", version: "1\u0007" })
+  expect(text).toContain("a\\u001b[2Jb")
+  expect(text).toContain("version 1\\u0007")
+})
+
+test("scopes and resources are said under what it needs", () => {
+  const text = described({
+    accessControl: {
+      requiredScopes: ["a", "b"],
+      requiredScopesAny: ["c", "d"],
+      resourceType: "order",
+      resourceAction: "write",
+    },
+  })
+  expect(text).toContain("Needs:\n  all of: a, b\n  one of: c, d\n  write on order\n")
+  const bare = described({ accessControl: { requiredScopes: [], resourceType: "order" } })
+  expect(bare).toContain("Needs:\n  access on order\n")
+})
+
+test("errors are a table, cut to the terminal", () => {
+  const errorSchemas = [
+    { code: "GONE", description: "It is no longer there. ".repeat(10), schema: {} },
+    { code: "X", description: "Short", schema: {} },
+  ]
+  expect(described({ errorSchemas })).toContain("  X     Short")
+  const lines = described({ errorSchemas }, 50).split("\n")
+  const gone = lines.find((line) => line.includes("GONE"))
+  expect(gone?.length).toBeLessThanOrEqual(50)
+  expect(gone?.endsWith("…")).toBe(true)
+})
+
+test("an object without properties takes nothing", () => {
+  expect(described({ inputSchema: { type: "object" } })).toContain("Input:\n  nothing\n")
+  expect(described({ outputSchema: { type: "object" } })).toContain("Output:\n  object\n")
+})
+
+test("the example names what is required, and of objects what is inside", () => {
+  const inputSchema = {
+    type: "object",
+    required: ["tags", "body", "plain", "odd name"],
+    properties: {
+      tags: { type: "array", items: { type: "string" } },
+      body: {
+        type: "object",
+        required: ["title"],
+        properties: { title: { type: "string" }, note: { type: "string" } },
+      },
+      plain: { type: "object", properties: { x: { type: "string" } } },
+      "odd name": { type: "string" },
+      maybe: { type: "string", description: "Not needed" },
+    },
+  }
+  const text = described({ inputSchema }, 80)
+  expect(text).toContain("call shop.order tags[]=… body.title=… plain=… 'odd name'=…")
+  expect(text).toContain("  maybe?")
+})
+
+test("an example of the operation is quoted for a shell", () => {
+  const examples = [{ input: { note: "it's" } }]
+  expect(described({ examples })).toContain(`call shop.order --input '{"note":"it'\\''s"}'`)
+  expect(described({ examples: [{ note: "n", input: 3 }] })).toContain(
+    `--input '{"note":"n","input":3}'`,
+  )
+  expect(described({ examples: ["text"], type: "subscription" })).toContain(
+    "Example:\n  operations watch shop.order",
+  )
+})
+
+test("properties of an output are listed", () => {
+  const outputSchema = { type: "object", properties: { id: { type: "integer" } } }
+  expect(described({ outputSchema })).toContain("Output:\n  id?  integer")
+})

@@ -1,0 +1,86 @@
+import { expect, test, vi } from "vitest"
+import { readArgs } from "../../../src/cli/args.ts"
+import type { CommandArgs } from "../../../src/cli/model.ts"
+import { Running } from "../../../src/cli/result/running.ts"
+import type { OperationSpec } from "../../../src/types.ts"
+import { testIO } from "../support/run.ts"
+
+const QUERY = { type: "query" } as OperationSpec
+const STREAM = { type: "subscription" } as OperationSpec
+const WEB = { type: "query", _meta: { openapi: {} } } as unknown as OperationSpec
+
+function args(...argv: string[]): CommandArgs {
+  return readArgs(argv, {
+    timeout: { type: "string", description: "" },
+    json: { type: "boolean", description: "" },
+  })
+}
+
+function terminal(signal: AbortSignal = new AbortController().signal) {
+  const stdin = Object.assign((async function* none() {})(), { isTTY: true })
+  return testIO({ columns: 80, stdin, signal, env: { NO_COLOR: "1" } })
+}
+
+test("a person at a terminal has time to answer, except for streams and web APIs", () => {
+  using query = new Running(QUERY, args(), terminal())
+  expect(query.options).toMatchObject({ timeout: 600_000 })
+  expect(query.options.requestInput).toBeTypeOf("function")
+  using stream = new Running(STREAM, args(), terminal())
+  expect(stream.options.timeout).toBeUndefined()
+  expect(stream.options.requestInput).toBeTypeOf("function")
+  using web = new Running(WEB, args(), terminal())
+  expect(web.options.timeout).toBeUndefined()
+  expect(web.options.requestInput).toBeUndefined()
+  using json = new Running(QUERY, args("--json"), terminal())
+  expect(json.options.requestInput).toBeUndefined()
+})
+
+test("a time that was given is taken as it is", () => {
+  using given = new Running(QUERY, args("--timeout", "7"), terminal())
+  expect(given.options.timeout).toBe(7)
+  expect(() => new Running(QUERY, args("--timeout", "-"), terminal())).toThrow("timeout")
+})
+
+test("progress is shown at a terminal, on one line each, and controls are not obeyed", () => {
+  const io = terminal()
+  using running = new Running(QUERY, args(), io)
+  running.options.progress?.({ progress: 1 })
+  running.options.progress?.({ progress: 1, total: 4 })
+  running.options.progress?.({ progress: 2, total: 4, message: "two\nlines\u0007" })
+  expect(io.stderr.text).toBe("1\n1/4\n2/4 two lines\\u0007\n")
+})
+
+test("progress is shown neither in a pipe nor to whoever wants quiet", () => {
+  using piped = new Running(QUERY, args(), testIO())
+  expect(piped.options.progress).toBeUndefined()
+  using quiet = new Running(QUERY, args(), { ...terminal(), quiet: true })
+  expect(quiet.options.progress).toBeUndefined()
+})
+
+test("a signal stops a call at once, also one that fired before", () => {
+  const stop = new AbortController()
+  using running = new Running(QUERY, args(), terminal(stop.signal))
+  expect(running.options.signal.aborted).toBe(false)
+  stop.abort("SIGTERM")
+  expect(running.options.signal.reason).toBe("SIGTERM")
+  expect(running.isInterrupted).toBe(false)
+  using late = new Running(QUERY, args(), terminal(stop.signal))
+  expect(late.options.signal.aborted).toBe(true)
+})
+
+test("a stream may end in order first", () => {
+  vi.useFakeTimers()
+  try {
+    const stop = new AbortController()
+    using running = new Running(STREAM, args(), terminal(stop.signal))
+    const left = new Running(STREAM, args(), terminal(stop.signal))
+    stop.abort("SIGINT")
+    left[Symbol.dispose]()
+    expect(running.options.signal.aborted).toBe(false)
+    vi.runAllTimers()
+    expect(running.options.signal.aborted).toBe(true)
+    expect(left.options.signal.aborted).toBe(false)
+  } finally {
+    vi.useRealTimers()
+  }
+})

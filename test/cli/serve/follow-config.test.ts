@@ -1,0 +1,107 @@
+import { expect, test, vi } from "vitest"
+import { followConfig } from "../../../src/cli/serve/follow-config.ts"
+import type { SettledConfig } from "../../../src/config/model.ts"
+import { settleConfig } from "../../../src/config/settle.ts"
+import type { Hub } from "../../../src/hub/model.ts"
+import { testIO } from "../support/run.ts"
+
+const watching = vi.hoisted(() => ({
+  change: (): void => {},
+  paths: [] as readonly string[],
+  closed: 0,
+}))
+
+vi.mock("../../../src/hub/watch.ts", () => ({
+  watchFiles(paths: readonly string[], change: () => void) {
+    Object.assign(watching, { paths, change, closed: 0 })
+    return { close: () => (watching.closed += 1) }
+  },
+}))
+
+const baseDir = import.meta.dirname
+const file = "/somewhere/operations.config.json"
+
+function config(server: object = {}): SettledConfig {
+  return { ...settleConfig({ sources: {}, server }, { baseDir }), file }
+}
+
+function hubWith(first: SettledConfig): Hub & { readonly applied: SettledConfig[] } {
+  const applied: SettledConfig[] = []
+  return {
+    config: first,
+    applied,
+    apply(next: SettledConfig) {
+      applied.push(next)
+      return Promise.resolve()
+    },
+  } as unknown as Hub & { readonly applied: SettledConfig[] }
+}
+
+function deferred(): { promise: Promise<SettledConfig>; resolve(value: SettledConfig): void } {
+  let resolve: (value: SettledConfig) => void = () => {}
+  const promise = new Promise<SettledConfig>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve: (value) => resolve(value) }
+}
+
+test("without a file there is nothing to follow", async () => {
+  watching.paths = []
+  const hub = hubWith(settleConfig({ sources: {} }, { baseDir }))
+  const following = followConfig(hub, () => Promise.reject(new Error("never")), testIO())
+  await following.close()
+  expect(watching.paths).toEqual([])
+})
+
+test("a change is taken, and said; what needs a restart is said too", async () => {
+  for (const server of [{}, { title: "Another" }]) {
+    const io = testIO()
+    const hub = hubWith(config())
+    const next = config(server)
+    const loaded = deferred()
+    const following = followConfig(hub, () => loaded.promise, io)
+    expect(watching.paths).toEqual([file])
+    watching.change()
+    loaded.resolve(next)
+    await vi.waitFor(() => expect(io.stderr.text).toContain("has changed and is in use."))
+    await following.close()
+    expect(hub.applied).toEqual([next])
+    expect(io.stderr.text.includes(`What is under "server" counts after a restart.`)).toBe(
+      "title" in server,
+    )
+    expect(watching.closed).toBe(1)
+  }
+})
+
+test("a mistake changes nothing and is said without what a terminal would obey", async () => {
+  for (const thrown of [new Error("Not \u001B[2JJSON."), "Not \u001B[2JJSON."]) {
+    const io = testIO()
+    const hub = hubWith(config())
+    // oxlint-disable-next-line prefer-promise-reject-errors -- a configuration may throw anything
+    const following = followConfig(hub, () => Promise.reject(thrown), io)
+    watching.change()
+    await vi.waitFor(() => expect(io.stderr.text).not.toBe(""))
+    await following.close()
+    expect(io.stderr.text).toBe(
+      `${String.raw`Not \u001b[2JJSON.`}\nThe configuration from before stays in use.\n`,
+    )
+    expect(hub.applied).toEqual([])
+  }
+})
+
+test("what is read while it closes, or told after, is not taken", async () => {
+  const io = testIO()
+  const hub = hubWith(config())
+  const loaded = deferred()
+  const load = vi.fn(() => loaded.promise)
+  const following = followConfig(hub, load, io)
+  watching.change()
+  watching.change()
+  await vi.waitFor(() => expect(load).toHaveBeenCalledOnce())
+  const closed = following.close()
+  loaded.resolve(config({ title: "Late" }))
+  await closed
+  expect(load).toHaveBeenCalledOnce()
+  expect(hub.applied).toEqual([])
+  expect(io.stderr.text).toBe("")
+})

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { openHub } from "../../../src/cli/target/open-hub.ts"
+import { preparedCall } from "../../../src/cli/target/prepared.ts"
+import type { SettledConfig } from "../../../src/config/model.ts"
+import { settleConfig } from "../../../src/config/settle.ts"
+import type { Hub } from "../../../src/hub/model.ts"
+import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
+import type { TestFolder } from "../support/folder.ts"
+import { testIO } from "../support/run.ts"
+
+const text = (name: string, place: string): object => ({
+  name,
+  in: place,
+  schema: { type: "string" },
+})
+const posted = (operationId: string, type: string, schema: object): object => ({
+  post: {
+    operationId,
+    requestBody: { required: true, content: { [type]: { schema } } },
+    responses: { 204: { description: "Done" } },
+  },
+})
+const API = {
+  openapi: "3.1.0",
+  info: { title: "Api", version: "1.0.0" },
+  servers: [{ url: "http://127.0.0.1:9" }],
+  paths: {
+    "/search": {
+      get: {
+        operationId: "search",
+        parameters: [
+          ...["q", "sig", "key", "auth_code"].map((name) => text(name, "query")),
+          ...["X-Signature", "X-Plain", "X-My-Key"].map((name) => text(name, "header")),
+        ],
+        responses: { 204: { description: "Done" } },
+      },
+    },
+    "/json": posted("json", "application/json", { type: "object" }),
+    "/bytes": posted("bytes", "application/octet-stream", { type: "string", format: "binary" }),
+    "/form": posted("form", "multipart/form-data", {
+      type: "object",
+      properties: { note: { type: "string" }, file: { type: "string", format: "binary" } },
+    }),
+  },
+}
+
+let folder: TestFolder
+let hub: Hub
+const { signal } = new AbortController()
+
+function config(): SettledConfig {
+  const sources = {
+    api: {
+      openapi: "./api.json",
+      baseUrl: "http://127.0.0.1:9",
+      headers: { "x-own": "${env:OWN}" },
+    },
+    own: { scan: "./operations" },
+    gone: { openapi: "./missing.json" },
+    off: { openapi: "./missing.json", disabled: true },
+    weather: { openapi: "./weather.yaml" },
+  }
+  return settleConfig({ sources }, { baseDir: folder.path })
+}
+
+beforeAll(async () => {
+  folder = await folderWith({
+    "api.json": JSON.stringify(API),
+    "weather.yaml": DOCUMENT,
+    "operations/own.mjs": moduleText("own", "first"),
+  })
+  hub = await openHub(config(), testIO({ env: { OWN: "canary-0123" } }), ["api", "own"])
+})
+
+afterAll(async () => {
+  await hub.close()
+  await folder[Symbol.asyncDispose]()
+})
+
+describe("the request that a call would send", () => {
+  test("is none for what is no operation of a document, and an error for an unknown one", async () => {
+    expect(await preparedCall(hub, "own.first", {}, signal)).toBeUndefined()
+    await expect(preparedCall(hub, "own.nothing", {}, signal)).rejects.toMatchObject({
+      code: "OPERATION_NOT_FOUND",
+      message: `Operation "own.nothing" is not registered.`,
+    })
+  })
+
+  test("masks credentials in the query and the headers, not what is none", async () => {
+    const input = {
+      ...{ q: "cats & dogs", sig: "hush1", key: "hush2", auth_code: "hush3" },
+      ...{ "X-Signature": "hush4", "X-Plain": "seen", "X-My-Key": "hush5" },
+    }
+    const prepared = await preparedCall(hub, "api.search", input, signal)
+    expect(prepared).toMatchObject({ method: "GET", body: undefined })
+    expect(prepared?.url).toContain("sig=***&key=***")
+    expect(prepared?.url).toMatch(/[?&]q=cats/)
+    const headers = new Headers(prepared?.headers)
+    expect(headers.get("x-plain")).toBe("seen")
+    expect(headers.get("x-own")).toBe("***")
+    expect(JSON.stringify(prepared)).not.toMatch(/hush|canary/)
+  })
+
+  test("shows a text as it is, without what a reference stood for", async () => {
+    const input = { body: { said: "canary-0123" } }
+    const prepared = await preparedCall(hub, "api.json", input, signal)
+    expect(prepared?.body).toContain("***")
+    expect(prepared?.body).not.toContain("canary")
+  })
+
+  test("says how much there is of what is no text", async () => {
+    const bodies = [
+      [new Uint8Array(3), /^\(3 bytes/],
+      [new Blob(["four"], { type: "image/png" }), /^\(4 bytes/],
+      [new Blob(["four"]).stream(), /^\(a stream of bytes\)$/],
+    ] as const
+    for (const [body, expected] of bodies) {
+      const prepared = await preparedCall(hub, "api.bytes", { body }, signal)
+      expect(prepared?.body).toMatch(expected)
+    }
+  })
+
+  test("lists the parts of a form", async () => {
+    const file = new File(["12345"], 'a "b".txt')
+    const input = { body: { note: "hello", file } }
+    const prepared = await preparedCall(hub, "api.form", input, signal)
+    expect(prepared?.body).toContain("note=hello")
+    expect(prepared?.body).toContain(String.raw`file=(file "a \"b\".txt", 5 bytes)`)
+  })
+})
+
+describe("sources that are opened once", () => {
+  const states = ["ready", "ready", "failed", "disabled", "ready"]
+  const env = { OWN: "canary-0123" }
+
+  test("are told of when asked for details", async () => {
+    const io = testIO({ env })
+    await using opened = await openHub(config(), { ...io, verbose: true })
+    expect(opened.sources.map(({ state }) => state)).toEqual(states)
+    expect(io.stderr.text).toContain("own: loading\n")
+    expect(io.stderr.text).toContain("own: ready, 1 operations\n")
+    expect(io.stderr.text).toMatch(/gone: failed, .+missing\.json/)
+    expect(io.stderr.text).not.toContain("canary")
+  })
+
+  test("are not told of otherwise", async () => {
+    const io = testIO({ env })
+    await using opened = await openHub(config(), io)
+    expect(opened.sources.map(({ state }) => state)).toEqual(states)
+    expect(io.stderr.text).toBe("")
+  })
+
+  test("are not opened after Ctrl-C, and closed at one that comes meanwhile", async () => {
+    const before = testIO({ signal: AbortSignal.abort(new Error("Before.")) })
+    await expect(openHub(config(), before)).rejects.toThrow("Before.")
+
+    const stop = new AbortController()
+    const io = testIO({ signal: stop.signal, env: { OWN: "x" } })
+    const stderr = {
+      write() {
+        stop.abort()
+      },
+    }
+    await expect(openHub(config(), { ...io, stderr, verbose: true })).rejects.toMatchObject({
+      code: "ABORTED",
+      message: "Stopped while sources were opened.",
+    })
+
+    const later = new AbortController()
+    const opening = openHub(
+      settleConfig({ sources: { slow: { scan: "./slow" } } }, { baseDir: folder.path }),
+      testIO({ signal: later.signal }),
+    )
+    later.abort()
+    await expect(opening).rejects.toMatchObject({ code: "ABORTED" })
+  })
+})

@@ -1,0 +1,129 @@
+import { describe, expect, test } from "vitest"
+import { mcpEntry, plainEntry } from "../../src/config/mcp-shape.ts"
+import type { SourceConfig } from "../../src/config/model.ts"
+import { isAddress, sourceName } from "../../src/config/names.ts"
+
+describe("an entry of an MCP server", () => {
+  test.each([
+    [{ command: "x", args: ["a", 1, true], env: { A: "b", B: 1, C: false } }],
+    [{ command: ["x", "y"], cwd: "/", envFile: ".env", disabled: false, enabled: true }],
+    [{ url: new URL("https://a.b"), headers: () => ({}) }],
+    [{ serverUrl: "https://a.b", headers: { A: "${env:TOKEN}", B: "${input:token}" } }],
+    [{ httpUrl: "https://a.b", transport: "sse" }],
+    [{ transport: {} }],
+    [{ command: "x", environment: { A: "b" }, theme: 1 }],
+    [{ command: "x", url: null, env: null }],
+  ])("is fine: %o", (entry) => {
+    expect(faultsOf(entry)).toEqual([])
+  })
+
+  test.each([
+    [null, "a", `must be an object with "command" or "url", got`],
+    [["x"], "a", `must be an object with "command" or "url", got`],
+    [{}, "a", "it has neither."],
+    [{ command: "x", serverUrl: "https://a.b" }, "a", "it has both."],
+    [{ url: "https://a.b", transport: {} }, "a", "it has both."],
+    [{ comand: "x" }, "a.comand", `"command"`],
+    [{ command: "" }, "a.command", "must name a program."],
+    [{ command: [] }, "a.command", "must name a program."],
+    [{ command: ["x", {}] }, "a.command", "must name a program."],
+    [{ command: "x", args: "y" }, "a.args", "must be a list of texts"],
+    [{ command: "x", args: [null] }, "a.args", "must be a list of texts"],
+    [{ command: "x", env: { A: null } }, "a.env", "must be an object with texts."],
+    [{ command: "x", environment: "A=b" }, "a.environment", "must be an object with texts."],
+    [{ url: "https://a.b", headers: [] }, "a.headers", "must be an object with texts."],
+    [{ url: 1 }, "a.url", "must be an address."],
+    [{ httpUrl: "" }, "a.httpUrl", "must be an address."],
+    [{ command: "x", cwd: 1 }, "a.cwd", "must be a folder."],
+    [{ command: "x", envFile: "" }, "a.envFile", "must be a file."],
+    [{ command: "x", disabled: "yes" }, "a.disabled", "must be true or false."],
+    [{ command: "x", enabled: 1 }, "a.enabled", "must be true or false."],
+    [{ command: "x", env: { K: "${vault:x}" } }, "a.env.K", "uses ${vault:…}, which is not known."],
+    [{ command: "x", environment: { K: "${fiel:x}" } }, "a.environment.K", "mean ${file:…}?"],
+  ])("has a mistake: %j", (entry, path, message) => {
+    expect(faultsOf(entry)).toEqual([[path, expect.stringContaining(message)]])
+  })
+
+  test("gets names of ours, and texts", () => {
+    expect(
+      plainEntry({
+        command: "x",
+        args: [1, true, "a", null],
+        environment: { A: 1, B: false, C: "c" },
+        headers: "odd",
+        transport: "sse",
+        cwd: null,
+        url: undefined,
+        enabled: false,
+      }),
+    ).toEqual({
+      command: "x",
+      args: ["1", "true", "a", null],
+      env: { A: "1", B: "false", C: "c" },
+      headers: "odd",
+      type: "sse",
+      disabled: true,
+    })
+    const transport = {}
+    expect(plainEntry({ transport, enabled: true })).toEqual({ transport })
+    expect(plainEntry({ transportType: "http", httpUrl: "u" })).toEqual({ type: "http", url: "u" })
+  })
+
+  test("keeps names that objects have by themselves", () => {
+    const entry = JSON.parse(`{ "__proto__": { "a": 1 }, "env": { "__proto__": 1 } }`) as {}
+    const plain = plainEntry(entry)
+
+    expect(Object.getPrototypeOf(plain)).toBe(Object.prototype)
+    expect(JSON.stringify(plain)).toBe(`{"__proto__":{"a":1},"env":{"__proto__":"1"}}`)
+  })
+})
+
+describe("the name of a source", () => {
+  test.each<[SourceConfig, string]>([
+    [{ scan: "./src/operations/" }, "operations"],
+    [{ scan: "." }, "source"],
+    [{ scan: "..\\tools\\Mine.mts" }, "mine"],
+    [{ openapi: "./apis/petstore-openapi.yaml" }, "petstore"],
+    [{ openapi: "https://api.github.com/x.json" }, "github"],
+    [{ openapi: "https://api.mcp.io" }, "api-mcp-io"],
+    [{ remote: "wss://localhost:1" }, "localhost"],
+    [{ remote: "http://127.0.0.1:1" }, "local"],
+    [{ remote: "http://[::1]:1" }, "local"],
+    [{ remote: "http://" }, "source"],
+    [{ mcp: "https://mcp.linear.app/sse" }, "linear"],
+    [{ mcp: "npx -y @modelcontextprotocol/server-files@1.2.3 ." }, "files"],
+    [{ mcp: "npx 'open" }, "server"],
+    [{ mcp: "npx -y" }, "server"],
+    [{ mcp: "docker run -e A=b ghcr.io/github/github-mcp-server" }, "github"],
+    [{ mcp: { url: "https://a.example.com" } }, "example"],
+    [{ mcp: { url: new URL("https://www.example.com") } }, "example"],
+    [{ mcp: { command: "/usr/bin/node", args: ["./tools/mine.js"] } }, "mine"],
+    [{ mcp: { command: "C:\\Node\\node.exe", args: ["weather.py"] } }, "weather"],
+    [{ mcp: { command: ["uvx", "mcp-server-git"] } }, "git"],
+    [{ mcp: {} }, "server"],
+    [{ mcp: { command: "@scope/" } }, "server"],
+    [{ mcp: { command: "tool/" } }, "tool"],
+    [{ mcp: { command: "mcp-" } }, "mcp"],
+  ])("of %j is %s", (source, name) => {
+    expect(sourceName(source)).toBe(name)
+  })
+
+  test("an address is of the web", () => {
+    expect(["HTTP://a", "wss://a", "file:///a", "a.b", " http://a"].map(isAddress)).toEqual([
+      true,
+      true,
+      false,
+      false,
+      false,
+    ])
+  })
+})
+
+function faultsOf(entry: unknown): unknown[] {
+  const faults: unknown[] = []
+  mcpEntry.check(entry, ["a"], {
+    fault: (keys, message) => void faults.push([keys.join("."), message]),
+    warn: () => undefined,
+  })
+  return faults
+}
