@@ -1,6 +1,7 @@
 // An MCP server as editors keep it: other names for the same, and names that are the editor's own.
 
 import { isPlainRecord, setOwn } from "../schema/json.ts"
+import { MCP_FIELDS } from "../mcp/config-fields.ts"
 import type { MCPClientConfig } from "../mcp/config.ts"
 import {
   checkNames,
@@ -36,52 +37,8 @@ const CHECKED: Readonly<Record<string, (value: unknown) => string | undefined>> 
   enabled: (value) => (typeof value === "boolean" ? undefined : "must be true or false."),
 }
 
-/** All names that mean something: a new one of `MCPClientConfig` that is not here is a type error. */
-const NAMES: Readonly<Record<keyof MCPClientConfig, true>> = {
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  inheritEnv: true,
-  url: true,
-  headers: true,
-  fetch: true,
-  authProvider: true,
-  type: true,
-  transport: true,
-  version: true,
-  era: true,
-  trust: true,
-  tools: true,
-  filter: true,
-  timeout: true,
-  maxTotalTimeout: true,
-  connectTimeout: true,
-  maxConcurrency: true,
-  maxMessageBytes: true,
-  maxResultBytes: true,
-  maxTools: true,
-  maxPages: true,
-  pin: true,
-  pins: true,
-  resources: true,
-  prompts: true,
-  elicitation: true,
-  sampling: true,
-  roots: true,
-  forwardInput: true,
-  accessControl: true,
-  visibility: true,
-  normalize: true,
-  output: true,
-  disabled: true,
-  logger: true,
-  clientInfo: true,
-  approve: true,
-}
-
 const KNOWN: readonly string[] = [
-  ...Object.keys(NAMES),
+  ...Object.keys(MCP_FIELDS),
   ...Object.keys(ALIASES),
   "enabled",
   "envFile",

@@ -2,6 +2,7 @@ import { isPlainRecord, setOwn } from "../schema/json.ts"
 import { reasonOf } from "../schema/describe.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { configError } from "./config-faults.ts"
+import { MCP_FIELDS } from "./config-fields.ts"
 import { fillVariables, VariableFault } from "./config-variables.ts"
 import type { VariableSource } from "./config-variables.ts"
 import { parseEnvFile } from "./env-file.ts"
@@ -14,50 +15,6 @@ export interface EntryReader {
 }
 
 type Fields = Record<string, unknown>
-
-/** Every field of ours; a new one that is not here is a type error. */
-const OURS: Readonly<Record<keyof MCPClientConfig, true>> = {
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  inheritEnv: true,
-  url: true,
-  headers: true,
-  fetch: true,
-  authProvider: true,
-  type: true,
-  transport: true,
-  version: true,
-  era: true,
-  trust: true,
-  tools: true,
-  filter: true,
-  timeout: true,
-  maxTotalTimeout: true,
-  connectTimeout: true,
-  maxConcurrency: true,
-  maxMessageBytes: true,
-  maxResultBytes: true,
-  maxTools: true,
-  maxPages: true,
-  pin: true,
-  pins: true,
-  resources: true,
-  prompts: true,
-  elicitation: true,
-  sampling: true,
-  roots: true,
-  forwardInput: true,
-  accessControl: true,
-  visibility: true,
-  normalize: true,
-  output: true,
-  disabled: true,
-  logger: true,
-  clientInfo: true,
-  approve: true,
-}
 
 /** What others call the same, and what is read here and then gone. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -106,7 +63,7 @@ function renamed(server: string, entry: Readonly<Fields>, { warn }: EntryReader)
     }
     from.set(name, key)
     setOwn(fields, name, value)
-    if (!Object.hasOwn(OURS, name) && !READ_HERE.includes(name)) strange.push(key)
+    if (!Object.hasOwn(MCP_FIELDS, name) && !READ_HERE.includes(name)) strange.push(key)
   }
   if (strange.length > 0) {
     const names = strange.slice(0, 10).map((key) => `"${key}"`)

@@ -1,13 +1,14 @@
 // What the console knows of a hub. Everything else goes through `HubClient`.
 
 import type { CallTrace } from "../../../src/engine/observe.ts"
+import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { SourceReport, SourceStatus } from "../../../src/hub/model.ts"
 import type { ResponseEnvelope } from "../../../src/response-envelope.ts"
 import type { HTTPProblem } from "../../../src/serve/http/problem.ts"
 import type { OperationSpec, OperationType } from "../../../src/types.ts"
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
-export type { SourceReport, SourceStatus }
+export type { HubStats, SourceReport, SourceStatus }
 
 /** An operation in the list. */
 export interface OperationSummary {
@@ -56,21 +57,6 @@ export type HubEvent =
   | { readonly kind: "source"; readonly status: SourceStatus }
   /** This side was too slow: so many of the oldest were left out. */
   | { readonly kind: "lost"; readonly events: number }
-
-/** Counters of the hub since it started. */
-export interface HubStats {
-  readonly startedAt: number
-  readonly calls: number
-  readonly running: number
-  readonly errors: Readonly<Record<string, number>>
-  /** Of the last minute. */
-  readonly callsPerSecond: number
-  readonly latencyMs: { readonly p50: number; readonly p90: number; readonly p99: number }
-  /** Calls per second, the oldest first; a number for each of the last 60 seconds. */
-  readonly history: readonly number[]
-  /** The last calls that ended, the newest first; at most 200. */
-  readonly recent: readonly CallTrace[]
-}
 
 /** How this browser proves who it is; in memory only. */
 export type Credential =

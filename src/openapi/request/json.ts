@@ -26,7 +26,7 @@ export function survey(value: unknown): Survey {
     }
     seen.add(item)
     if (typeof (item as { toJSON?: unknown }).toJSON === "function") continue
-    for (const key of Object.keys(item)) {
+    for (const key of Object.keys(item).toReversed()) {
       const child = (item as Record<string, unknown>)[key]
       if (typeof child === "object" || typeof child === "number")
         open.push([child, `${path}/${key}`])

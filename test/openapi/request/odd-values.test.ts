@@ -168,6 +168,8 @@ describe("JSON", () => {
     const bytes = new Uint8Array(1)
 
     expect(survey({ a: [1, bytes] }).bytesAt).toBe("/a/1")
+    // The first, where there are several.
+    expect(survey({ a: [bytes, bytes], b: bytes }).bytesAt).toBe("/a/0")
     expect(survey(bytes).bytesAt).toBe("")
     expect(survey(null)).toEqual({ bytesAt: undefined, unsayable: undefined })
   })
