@@ -2,7 +2,6 @@
 
 import { isPlainRecord, setOwn } from "../schema/json.ts"
 import { MCP_FIELDS } from "../mcp/config-fields.ts"
-import type { MCPClientConfig } from "../mcp/config.ts"
 import {
   checkNames,
   type Findings,
