@@ -14,7 +14,7 @@ import { Deadlines } from "../internal/deadlines.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { reasonOf } from "../schema/describe.ts"
-import type { Transport } from "../transport/types.ts"
+import type { Transport, TransportPeer } from "../transport/types.ts"
 import type { Deliverer } from "./links.ts"
 import { PendingTable } from "./pending-table.ts"
 
@@ -49,7 +49,7 @@ export interface Served {
 export interface RequestHandler {
   /** It refuses whatever comes. */
   readonly isClosed: boolean
-  requested(event: CallRequestedEvent): void
+  requested(event: CallRequestedEvent, peer?: TransportPeer): void
   /** Ends what runs, and says so. */
   close(): void
 }
@@ -98,9 +98,9 @@ export class Endpoint implements Deliverer {
     return this.link.isLocal === true || this.link.isTrusted === true
   }
 
-  event(event: unknown): void {
+  event(event: unknown, peer?: TransportPeer): void {
     if (isSound(event)) {
-      this.deliver(event)
+      this.deliver(event, peer)
       return
     }
     this.dropped++
@@ -111,9 +111,9 @@ export class Endpoint implements Deliverer {
     )
   }
 
-  deliver(event: CallEvent): void {
+  deliver(event: CallEvent, peer?: TransportPeer): void {
     try {
-      this.#deliver(event)
+      this.#deliver(event, peer)
     } catch (error) {
       // Whatever a listener of one request does, the others go on.
       const { type, requestId } = event
@@ -121,14 +121,14 @@ export class Endpoint implements Deliverer {
     }
   }
 
-  #deliver(event: CallEvent): void {
+  #deliver(event: CallEvent, peer: TransportPeer | undefined): void {
     const { requestId } = event
     switch (event.type) {
       case "call.responded":
         this.pending.get(requestId)?.responded(event)
         return
       case "call.requested":
-        if (!this.isClosed) this.server?.requested(event)
+        if (!this.isClosed) this.server?.requested(event, peer)
         return
       case "call.completed":
         this.pending.get(requestId)?.completed(event)

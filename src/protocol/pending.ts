@@ -94,7 +94,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
       refusal(
         "TIMEOUT",
         `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`,
-        { operationId, requestId, details: { deadline: this.due() } },
+        { operationId, requestId, details: { deadline: this.due() }, ...this.#fate() },
       ),
       "The deadline passed.",
     )
@@ -129,13 +129,25 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   /** The caller's signal fired. */
   handleEvent(): void {
     const cause: unknown = this.options?.signal?.reason
-    this.leave(this.error("ABORTED", "was aborted.", { cause }), undefined)
+    this.leave(this.error("ABORTED", "was aborted.", { cause, ...this.#effect() }), undefined)
   }
 
   abort(reason?: string): void {
     if (this.isOver) return
     const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
-    this.leave(this.error("ABORTED", why, this.#isSent ? {} : NOT_SENT), reason)
+    this.leave(this.error("ABORTED", why, this.#effect()), reason)
+  }
+
+  /** What the link knows of a request that is given up. */
+  #fate(): CallErrorOptions {
+    return this.endpoint.link.fateOf?.(this.requestId) ?? {}
+  }
+
+  /** The same for one that its caller gave up, who does not want it again. */
+  #effect(): CallErrorOptions {
+    if (!this.#isSent) return NOT_SENT
+    const { mayHaveExecuted } = this.#fate()
+    return mayHaveExecuted === undefined ? {} : { mayHaveExecuted }
   }
 
   /** Ends it here, and tells the peer to stop. */

@@ -35,7 +35,7 @@ export function buildCallHandler(options: CallHandlerOptions): CallHandler {
   const server = serverOf(options, options.callMap, "buildCallHandler")
   return (given) =>
     new Promise((resolve) => {
-      server.requested(requestOf(given), resolve)
+      server.requested(requestOf(given), undefined, resolve)
     })
 }
 
@@ -59,6 +59,11 @@ export interface CallServer extends AsyncDisposable {
    * asked for. Closes the map if `serveCalls` made it.
    */
   close(why?: CallError): Promise<void>
+  /**
+   * Takes nothing new, waits for what runs, and closes. What is not over after `grace` milliseconds, 10,000,
+   * ends as with `close`.
+   */
+  drain(options?: { readonly grace?: number | undefined }): Promise<void>
 }
 
 /** Answers the calls that arrive over a link, until it is closed. */
@@ -78,6 +83,7 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
   }
   const server = serverOf(options, callMap, "serveCalls")
   endpoint.server = server
+  endpoint.link.serve?.(server)
   const close = async (why?: CallError): Promise<void> => {
     // It stays, to tell those who still ask.
     server.close(why)
@@ -89,6 +95,13 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
       return server.inFlight
     },
     close,
+    async drain({ grace = 10_000 } = {}) {
+      // A link that can leave sends what comes elsewhere; over others it is refused.
+      if (endpoint.link.leave === undefined) server.isLeaving = true
+      else endpoint.link.leave()
+      await server.idle(grace)
+      await close()
+    },
     [Symbol.asyncDispose]: () => close(),
   }
 }

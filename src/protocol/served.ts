@@ -181,8 +181,9 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
   #granted(): Promise<void> {
     const { endpoint } = this.host
     const { idleTimeout } = this.event
+    const mayLose = endpoint.link.mayRepeat === true || endpoint.link.mayLose === true
     const patience =
-      endpoint.link.mayRepeat === true && idleTimeout !== undefined
+      mayLose && idleTimeout !== undefined
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
     const { deadline = Number.POSITIVE_INFINITY } = this

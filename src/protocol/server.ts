@@ -3,6 +3,11 @@ import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { isCallEvent } from "../is-call-event.ts"
 import type { AnyRegistry } from "../registry.ts"
+import type {
+  ServedOperation,
+  ServedOperations,
+  TransportPeer,
+} from "../transport/types.ts"
 import type { Identity, OperationSpec } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"
 import type { Endpoint, RequestHandler } from "./endpoint.ts"
@@ -13,9 +18,7 @@ import type { ServedHost } from "./served.ts"
 import { servicesOf } from "./services.ts"
 
 /** Who sent a request, as far as the transport knows. */
-export interface CallPeer {
-  readonly identity?: Identity | undefined
-}
+export type CallPeer = TransportPeer
 
 /** Decides who is calling. What it throws is told to the caller as `UNAUTHENTICATED`. */
 export type ResolveIdentity = (
@@ -34,7 +37,7 @@ export interface ServeLimits {
 }
 
 /** The receiving side of a link: decides who calls, what exists for them and how much at once. */
-export class RequestServer implements RequestHandler, ServedHost {
+export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
   readonly endpoint: Endpoint
   readonly #registry: AnyRegistry
   readonly #resolveIdentity: ResolveIdentity | undefined
@@ -46,7 +49,10 @@ export class RequestServer implements RequestHandler, ServedHost {
   readonly #isLoopback: boolean
   #calls = 0
   #streams = 0
+  #whenIdle: (() => void) | undefined
   isClosed = false
+  /** What comes is refused, and what runs goes on. */
+  isLeaving = false
 
   constructor(
     endpoint: Endpoint,
@@ -68,7 +74,7 @@ export class RequestServer implements RequestHandler, ServedHost {
     return this.#calls + this.#streams + this.#queue.size
   }
 
-  requested(event: CallRequestedEvent, whenOver?: () => void): void {
+  requested(event: CallRequestedEvent, peer?: TransportPeer, whenOver?: () => void): void {
     const { requestId } = event
     const { served } = this.endpoint
     // Said twice: it is run once. What this side sends to itself is never said twice.
@@ -79,7 +85,7 @@ export class RequestServer implements RequestHandler, ServedHost {
       whenOver?.()
       return
     }
-    if (this.isClosed) {
+    if (this.isClosed || this.isLeaving) {
       this.endpoint.tell(errorEvent(requestId, closing(event.operationId, false)))
       whenOver?.()
       return
@@ -92,11 +98,36 @@ export class RequestServer implements RequestHandler, ServedHost {
     } else served.set(requestId, request)
     if (this.#resolveIdentity === undefined) {
       const { link, isTrusted } = this.endpoint
-      request.identity = (isTrusted ? event.identity : undefined) ?? link.identity
+      request.identity =
+        (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
       this.#admit(request)
       return
     }
-    void this.#identify(request, this.#resolveIdentity)
+    void this.#identify(request, this.#resolveIdentity, peer)
+  }
+
+  list(): readonly ServedOperation[] {
+    return this.#registry
+      .getAllSpecs()
+      .filter(({ visibility }) => visibility !== "internal")
+      .map(({ namespace, name, type, annotations }) => ({
+        id: `${namespace}.${name}`,
+        isIdempotent: annotations?.idempotent ?? type === "query",
+      }))
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#registry.onChange(listener)
+  }
+
+  refuse(operationId: string): CallError | undefined {
+    if (this.isClosed || this.isLeaving) return closing(operationId, false)
+    const isStream = this.#specFor(operationId)?.type === "subscription"
+    if (isStream) {
+      return this.#streams < this.#maxStreams ? undefined : this.#tooManyStreams(operationId)
+    }
+    const hasRoom = this.#calls < this.#maxInFlight || this.#queue.size < this.#maxQueued
+    return hasRoom ? undefined : this.#tooManyCalls(operationId)
   }
 
   /** A place is free. */
@@ -105,14 +136,28 @@ export class RequestServer implements RequestHandler, ServedHost {
     request.place = "none"
     if (place === "queue") this.#queue.delete(request)
     else if (place === "streams") this.#streams--
-    else if (place === "calls") {
-      this.#calls--
+    else if (place === "calls") this.#calls--
+    if (this.inFlight === 0) this.#whenIdle?.()
+    if (place === "calls") {
       const [next] = this.#queue
       if (next === undefined || this.isClosed) return
       if (this.endpoint.isEnding || this.endpoint.isClosed) return
       this.#queue.delete(next)
       this.#run(next)
     }
+  }
+
+  /** Resolves when nothing runs or waits, after so many milliseconds at the latest. */
+  idle(grace: number): Promise<void> {
+    if (this.inFlight === 0 || this.isClosed) return Promise.resolve()
+    const { clock } = this.endpoint.settings
+    return new Promise((resolve) => {
+      const timer = clock.setTimeout(resolve, grace)
+      this.#whenIdle = () => {
+        clock.clearTimeout(timer)
+        resolve()
+      }
+    })
   }
 
   /** Refuses what comes, and ends what runs; with what `why` says, if that is something else. */
@@ -129,10 +174,14 @@ export class RequestServer implements RequestHandler, ServedHost {
     }
   }
 
-  async #identify(request: ServedRequest, resolve: ResolveIdentity): Promise<void> {
+  async #identify(
+    request: ServedRequest,
+    resolve: ResolveIdentity,
+    peer: TransportPeer | undefined,
+  ): Promise<void> {
     const { identity } = this.endpoint.link
     try {
-      const found = resolve(request.event, identity === undefined ? {} : { identity })
+      const found = resolve(request.event, peer ?? (identity === undefined ? {} : { identity }))
       if (found instanceof Promise) request.postpone()
       request.identity = await found
     } catch (thrown) {
@@ -167,7 +216,7 @@ export class RequestServer implements RequestHandler, ServedHost {
 
   #open(request: ServedRequest): void {
     if (this.#streams >= this.#maxStreams) {
-      request.fail(overloaded(request.operationId, `${this.#maxStreams} streams are open`))
+      request.fail(this.#tooManyStreams(request.operationId))
       return
     }
     request.place = "streams"
@@ -178,12 +227,20 @@ export class RequestServer implements RequestHandler, ServedHost {
 
   #enqueue(request: ServedRequest): void {
     if (this.#queue.size >= this.#maxQueued) {
-      request.fail(overloaded(request.operationId, `${this.#maxQueued} calls wait already`))
+      request.fail(this.#tooManyCalls(request.operationId))
       return
     }
     request.place = "queue"
     request.postpone()
     this.#queue.add(request)
+  }
+
+  #tooManyStreams(operationId: string): CallError {
+    return overloaded(operationId, `${this.#maxStreams} streams are open`)
+  }
+
+  #tooManyCalls(operationId: string): CallError {
+    return overloaded(operationId, `${this.#maxQueued} calls wait already`)
   }
 
   #registryFor(operationId: string): AnyRegistry {

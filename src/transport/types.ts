@@ -26,16 +26,52 @@ export interface Transport {
   readonly isLocal?: boolean | undefined
   /** Identities that the peer claims for its calls count. */
   readonly isTrusted?: boolean | undefined
-  /** Events may arrive twice or get lost, as with brokers: requests are then remembered for a while. */
+  /** Events may arrive twice or get lost: requests are then remembered for a while. */
   readonly mayRepeat?: boolean | undefined
+  /** That a caller left may never be heard of: a stream then waits no longer than its caller would. */
+  readonly mayLose?: boolean | undefined
   /** Who the peer is, as found out when it connected. */
   readonly identity?: Identity | undefined
+  /** Told that requests are taken from now on; a link to many peers finds out there what is served. */
+  serve?(served: ServedOperations): void
+  /** Takes no further requests; those that it has go on. Links that only close need it not. */
+  leave?(): void
+  /** What may have become of a request that has no answer; `undefined` where that cannot be known. */
+  fateOf?(requestId: string): CallFate | undefined
+}
+
+/** What one end serves, for links that have to tell others of it. */
+export interface ServedOperations {
+  /** Those that a peer may ask for: internal ones are not among them. */
+  list(): readonly ServedOperation[]
+  onChange(listener: () => void): () => void
+  /** Why no further call would be taken now; `undefined` while there is room. */
+  refuse(operationId: string): CallError | undefined
+}
+
+/** An operation, and whether it may be run twice without a second effect. */
+export interface ServedOperation {
+  readonly id: string
+  readonly isIdempotent: boolean
+}
+
+/** What an error says of a call that was given up. */
+export interface CallFate {
+  readonly mayHaveExecuted: boolean
+  readonly retryable: boolean
+}
+
+/** Who sent an event, on a link to many. */
+export interface TransportPeer {
+  readonly identity?: Identity | undefined
+  /** The name by which the peer is known to the link, such as its user at a broker. */
+  readonly user?: string | undefined
 }
 
 /** What a transport tells whoever opened it. Nothing here throws. */
 export interface TransportReceiver {
   /** Something arrived. It is checked here: hand over what came, whatever it is. */
-  event(event: unknown): void
+  event(event: unknown, peer?: TransportPeer): void
   /** An event that `send` took did not leave. */
   undelivered(event: CallEvent, error: CallError): void
   /**

@@ -1,0 +1,162 @@
+import type { CallEvent } from "../../call-events.ts"
+import { refusal } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { consoleLogger } from "../../logger.ts"
+import type { CallFate, ServedOperations, Transport, TransportReceiver } from "../types.ts"
+import { GuardedCaller } from "./caller.ts"
+import { settleGuard } from "./options.ts"
+import type { BusOptions } from "./options.ts"
+import type { BusStats } from "./stats.ts"
+import type { Bus, BusCaller, BusReceiver } from "./types.ts"
+import { GuardedWorker } from "./worker.ts"
+
+/** A transport to everyone on a broker: calls find a worker, and workers answer whoever calls. */
+export interface BusTransport extends Transport {
+  readonly isConnected: boolean
+  /** Resolves once the broker is reached; rejects when it never will be. Calls need not wait for it. */
+  whenConnected(): Promise<void>
+  /** Told that the broker is reached, or why it is not. Gives what ends that. */
+  onHealth(listener: (reason: string | undefined) => void): () => void
+  stats(): BusStats
+}
+
+/** The guard on a bus, as a transport. `user` is the function that the options were given to. */
+export function createBusTransport(user: string, bus: Bus, options: BusOptions): BusTransport {
+  return new GuardedTransport(user, bus, options)
+}
+
+class GuardedTransport implements BusTransport, BusReceiver {
+  readonly mayLose = true
+  readonly isTrusted: boolean
+  readonly #bus: Bus
+  readonly #caller: GuardedCaller
+  readonly #worker: GuardedWorker
+  readonly #listeners = new Set<(reason: string | undefined) => void>()
+  readonly #waiting = new Set<{ resolve(): void; reject(error: CallError): void }>()
+  #receiver: TransportReceiver | undefined
+  /** Why the broker will never be reached. */
+  #error: CallError | undefined
+
+  constructor(user: string, bus: Bus, options: BusOptions) {
+    const { clock = systemClock, logger = consoleLogger, isTrusted = false } = options
+    const { signer, verifier, identify } = options
+    const settings = settleGuard(user, options.guard)
+    this.isTrusted = isTrusted
+    this.#bus = bus
+    this.#caller = new GuardedCaller(bus, settings, { clock, logger, signer })
+    this.#worker = new GuardedWorker(bus, settings, { clock, logger, verifier, identify })
+  }
+
+  get isConnected(): boolean {
+    return this.#bus.isConnected
+  }
+
+  open(receiver: TransportReceiver): void {
+    this.#receiver = receiver
+    this.#caller.open(receiver)
+    this.#worker.open(receiver)
+    this.#bus.open(this)
+  }
+
+  send(event: CallEvent): void {
+    switch (event.type) {
+      case "call.requested":
+        if (this.#error !== undefined) throw this.#error
+        this.#caller.send(event)
+        return
+      case "call.credit":
+        this.#caller.send(event)
+        return
+      case "call.aborted":
+        if (this.#caller.has(event.requestId)) this.#caller.send(event)
+        else this.#worker.send(event)
+        return
+      default:
+        this.#worker.send(event)
+    }
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#bus.ready?.()
+  }
+
+  serve(served: ServedOperations): void {
+    this.#worker.serve(served)
+  }
+
+  leave(): void {
+    this.#worker.leave()
+  }
+
+  fateOf(requestId: string): CallFate | undefined {
+    return this.#caller.fateOf(requestId)
+  }
+
+  whenConnected(): Promise<void> {
+    if (this.#bus.isConnected) return Promise.resolve()
+    if (this.#error !== undefined) return Promise.reject(this.#error)
+    return new Promise((resolve, reject) => this.#waiting.add({ resolve, reject }))
+  }
+
+  onHealth(listener: (reason: string | undefined) => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  stats(): BusStats {
+    const { isConnected } = this.#bus
+    return { isConnected, calling: this.#caller.stats(), serving: this.#worker.stats() }
+  }
+
+  async close(): Promise<void> {
+    this.#error ??= refusal("UNAVAILABLE", "The transport was closed.")
+    this.#reject(this.#error)
+    this.#listeners.clear()
+    this.#worker.close()
+    this.#caller.close()
+    await this.#bus.close()
+  }
+
+  fromCaller(text: string, caller: BusCaller): void {
+    this.#worker.fromCaller(text, caller)
+  }
+
+  fromWorker(text: string): void {
+    this.#caller.fromWorker(text)
+  }
+
+  unheard(mark: string): void {
+    this.#caller.unheard(mark)
+  }
+
+  connected(): void {
+    this.#worker.connected()
+    this.#caller.connected()
+    for (const { resolve } of this.#waiting) resolve()
+    this.#waiting.clear()
+    this.#tell(undefined)
+  }
+
+  disconnected(): void {
+    this.#caller.disconnected()
+    this.#tell("The broker is out of reach.")
+  }
+
+  failed(error: CallError): void {
+    if (this.#error !== undefined) return
+    this.#error = error
+    this.#reject(error)
+    this.#receiver?.lost(error)
+    this.#tell(error.message)
+  }
+
+  #reject(error: CallError): void {
+    for (const { reject } of this.#waiting) reject(error)
+    this.#waiting.clear()
+  }
+
+  #tell(reason: string | undefined): void {
+    for (const listener of this.#listeners) listener(reason)
+  }
+}
