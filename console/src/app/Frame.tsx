@@ -26,12 +26,15 @@ export function Frame(): ReactNode {
   const openSignIn = useCallback(() => setDialog("sign-in"), [])
   const openHelp = useCallback(() => setDialog("help"), [])
   const goSearch = useCallback(() => {
-    // On narrow screens the list is a view of its own.
-    if (search.current?.getClientRects().length === 0) navigate({ view: "find" })
-    requestAnimationFrame(() => {
+    const focus = (): void => {
       search.current?.focus()
       search.current?.select()
-    })
+    }
+    // At once: letters that are typed before it has the focus would be lost.
+    if (search.current?.getClientRects().length !== 0) return focus()
+    // On narrow screens the list is a view of its own.
+    navigate({ view: "find" })
+    requestAnimationFrame(focus)
   }, [])
   useSession(openSignIn)
   useShortcuts({ onSearch: goSearch, onHelp: openHelp })
