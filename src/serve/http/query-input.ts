@@ -113,6 +113,15 @@ function makeReader(root: JsonSchema): Reader {
 }
 
 function kindOf(schema: JsonSchema, root: JsonSchema): ParameterKind {
+  const kind = ownKindOf(schema, root)
+  if (kind !== "array") return kind
+  const items = itemsOf(schema, root)
+  const each = items === undefined ? "json" : ownKindOf(items, root)
+  return each === "text" || each === "literal" ? "list" : "json"
+}
+
+/** The same without a look at items, of which there may be no end. */
+function ownKindOf(schema: JsonSchema, root: JsonSchema): "text" | "literal" | "json" | "array" {
   const types = typesOf(schema, root)
   const told = [...types].filter((type) => type !== "null")
   if (told.length === 0) return types.has("null") ? "literal" : "json"
@@ -120,10 +129,7 @@ function kindOf(schema: JsonSchema, root: JsonSchema): ParameterKind {
   if (!told.some((type) => type === "string" || type === "object" || type === "array")) {
     return "literal"
   }
-  if (!told.every((type) => type === "array")) return "json"
-  const items = itemsOf(schema, root)
-  const kind = items === undefined ? "json" : kindOf(items, root)
-  return kind === "text" || kind === "literal" ? "list" : "json"
+  return told.every((type) => type === "array") ? "array" : "json"
 }
 
 interface Place {

@@ -14,6 +14,17 @@ const object = (properties: Record<string, unknown>, more: object = {}): object 
 })
 
 describe("the input in a query", () => {
+  it("takes lists of lists without end as JSON", () => {
+    const one = { type: "array", items: { $ref: "#/$defs/one" } }
+    const schema = {
+      type: "object",
+      properties: { tree: { type: "array", items: { $ref: "#/$defs/one" } } },
+      $defs: { one },
+    }
+    expect(queryForm(schema).parameters[0]?.kind).toBe("json")
+    expect(read("tree=[[],[[]]]", schema)).toEqual({ tree: [[], [[]]] })
+  })
+
   it("has scalars of the types of the schema", () => {
     const schema = object({
       text: { type: "string" },
