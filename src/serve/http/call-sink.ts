@@ -1,6 +1,7 @@
 import { CallSink } from "../../engine/sink.ts"
 import { isCallError } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
+import { defer } from "../../internal/defer.ts"
 import { mapError } from "../../map-error.ts"
 import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
 import type { ResponseEnvelope } from "../../response-envelope.ts"
@@ -16,7 +17,7 @@ export interface RequestTerms {
 /**
  * A call for an HTTP request: its options, what ends it, and who waits for it, in one object.
  *
- * It is among `running` for as long as it runs, and ends when its client leaves.
+ * It is among `running` if it takes longer than a turn, and ends when its client leaves.
  */
 export class HTTPCall extends CallSink implements CallOptions {
   // The headers were looked at, and the id is made when somebody asks for it.
@@ -27,6 +28,7 @@ export class HTTPCall extends CallSink implements CallOptions {
   readonly #operationId: string
   readonly #incoming: HTTPIncoming
   readonly #running: Set<HTTPCall>
+  #isOver = false
   #stopListening: (() => void) | undefined
   #resolve: ((envelope: ResponseEnvelope) => void) | undefined
   #reject: ((error: CallError) => void) | undefined
@@ -53,8 +55,7 @@ export class HTTPCall extends CallSink implements CallOptions {
 
   run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
-    this.#running.add(this)
-    this.#stopListening = this.#incoming.onGone(() => this.cancel("The client left."))
+    watchSoon(this)
     if (own.executeInto === undefined) {
       return registry.execute(this.#operationId, input, this).finally(() => this.#over())
     }
@@ -64,6 +65,13 @@ export class HTTPCall extends CallSink implements CallOptions {
     })
     own.executeInto(this.#operationId, input, this)
     return outcome
+  }
+
+  /** Is among those that run and ends with its client, from now on. */
+  watch(): void {
+    if (this.#isOver) return
+    this.#running.add(this)
+    this.#stopListening = this.#incoming.onGone(() => this.cancel("The client left."))
   }
 
   succeed(envelope: ResponseEnvelope): void {
@@ -82,7 +90,26 @@ export class HTTPCall extends CallSink implements CallOptions {
   }
 
   #over(): void {
-    this.#stopListening?.()
+    this.#isOver = true
+    if (this.#stopListening === undefined) return
+    this.#stopListening()
     this.#running.delete(this)
   }
+}
+
+let unwatched: HTTPCall[] = []
+
+/**
+ * Watches a call's client when what runs now is over: most calls are over by then, and no client can leave
+ * unnoticed before.
+ */
+function watchSoon(call: HTTPCall): void {
+  if (unwatched.push(call) === 1) defer(watchAll)
+}
+
+/** Does so now. */
+export function watchAll(): void {
+  const calls = unwatched
+  unwatched = []
+  for (const call of calls) call.watch()
 }

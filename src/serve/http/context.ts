@@ -9,7 +9,7 @@ import type { ResponseEnvelope } from "../../response-envelope.ts"
 import type { OperationSpec } from "../../types.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
-import { HTTPCall } from "./call-sink.ts"
+import { HTTPCall, watchAll } from "./call-sink.ts"
 import { inputOrEmpty } from "./empty-input.ts"
 import { Heartbeats } from "./heartbeats.ts"
 import { parseBounded } from "./json.ts"
@@ -129,8 +129,8 @@ export class Serving implements HTTPContext {
     return streamAnswer(events)
   }
 
-  readJSON(incoming: HTTPIncoming): Promise<unknown> {
-    return incoming.readBody(this.options.maxBodyBytes).then(this.#parseBody)
+  async readJSON(incoming: HTTPIncoming): Promise<unknown> {
+    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes))
   }
 
   parseJSON(text: string): unknown {
@@ -156,11 +156,11 @@ export class Serving implements HTTPContext {
 
   /** Ends calls that still run. */
   endCalls(): void {
+    watchAll()
     for (const call of this.#calls) call.cancel("The server is closing.")
   }
 
-  // Made once: it reads every body.
-  readonly #parseBody = (text: string | undefined): unknown => {
+  parseBody(text: string | undefined): unknown {
     const { maxBodyBytes, maxDepth } = this.options
     if (text !== undefined) return parseBounded(text, maxDepth)
     throw new HTTPRefusal(

@@ -69,7 +69,7 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   // Read before anything runs: a query that is broken is refused without an effect.
   const isBare = incoming.query !== "" && asksToUnwrap(incoming.query)
   const isPreferred = prefersData(incoming.header("prefer"))
-  const input = await context.readJSON(incoming)
+  const input = context.parseBody(await incoming.readBody(context.options.maxBodyBytes))
   try {
     const envelope = await context.execute(id, input, incoming, caller)
     if (isPreferred) return dataAnswer(context, envelope, PREFERENCE)

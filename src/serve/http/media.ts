@@ -12,11 +12,14 @@ const CHARSET = /(?:^|;)[ \t]*charset[ \t]*=[ \t]*"?([^";]*)"?/i
 export function checkMedia(incoming: HTTPIncoming): string | undefined {
   const { method } = incoming
   if (method === "GET" || method === "HEAD" || method === "OPTIONS") return undefined
-  const encoding = incoming.header("content-encoding")?.trim().toLowerCase() ?? ""
+  const coding = incoming.header("content-encoding")
+  const type = incoming.header("content-type")
+  // What nearly everyone sends.
+  if (coding === undefined && type === "application/json") return undefined
+  const encoding = coding?.trim().toLowerCase() ?? ""
   if (encoding !== "" && encoding !== "identity") {
     return "Send the body without a content encoding; compressed bodies are not taken."
   }
-  const type = incoming.header("content-type")
   if (type === undefined) {
     return hasBody(incoming) ? "Say what the body is: content-type: application/json." : undefined
   }

@@ -19,7 +19,8 @@ export function createRest(context: HTTPContext): Routes {
 
 async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const [id, spec] = operationOf(context, request)
-  return await answer(context, request, id, spec, await context.readJSON(request.incoming))
+  const text = await request.incoming.readBody(context.options.maxBodyBytes)
+  return await answer(context, request, id, spec, context.parseBody(text))
 }
 
 /** Queries and streams only: a link, a crawler or a prefetch must not change anything. */

@@ -84,6 +84,8 @@ export interface HTTPContext {
    * long, 400 when it is no JSON or nested too deep. The guard has looked at its type.
    */
   readJSON(incoming: HTTPIncoming): Promise<unknown>
+  /** The second half of `readJSON`, for those who read every request: what `readBody` gave, as JSON. */
+  parseBody(text: string | undefined): unknown
   /** Text from elsewhere, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
   parseJSON(text: string): unknown
   /** A 200 with JSON text, with the headers that all answers have. */

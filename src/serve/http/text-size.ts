@@ -1,5 +1,10 @@
 const encoder = new TextEncoder()
 
+// Where the platform counts by itself it takes a tenth of the time.
+const { Buffer: platform } = globalThis as {
+  readonly Buffer?: { byteLength(text: string): number } | undefined
+}
+
 // Up to here looking at each letter costs less than making bytes of them.
 const SHORT = 4096
 
@@ -7,6 +12,11 @@ const SHORT = 4096
 export function byteLength(body: string | Uint8Array | undefined): number {
   if (body === undefined) return 0
   if (typeof body !== "string") return body.byteLength
+  return platform === undefined ? countBytes(body) : platform.byteLength(body)
+}
+
+/** The same on any platform. */
+export function countBytes(body: string): number {
   if (body.length > SHORT) return encoder.encode(body).byteLength
   let size = body.length
   for (let at = 0; at < body.length; at++) {
