@@ -1,18 +1,14 @@
 import type { CallRequestedEvent } from "../call-events.ts"
-import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { isCallEvent } from "../is-call-event.ts"
 import type { AnyRegistry } from "../registry.ts"
-import type {
-  ServedOperation,
-  ServedOperations,
-  TransportPeer,
-} from "../transport/types.ts"
+import type { ServedOperation, ServedOperations, TransportPeer } from "../transport/types.ts"
 import type { Identity, OperationSpec } from "../types.ts"
 import { errorEvent } from "./endpoint.ts"
 import type { Endpoint, RequestHandler } from "./endpoint.ts"
 import { LoopbackLink } from "./links.ts"
 import { RecentIds } from "./recent-ids.ts"
+import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from "./refusals.ts"
 import { ServedRequest } from "./served.ts"
 import type { ServedHost } from "./served.ts"
 import { servicesOf } from "./services.ts"
@@ -98,8 +94,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     } else served.set(requestId, request)
     if (this.#resolveIdentity === undefined) {
       const { link, isTrusted } = this.endpoint
-      request.identity =
-        (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
+      request.identity = (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
       this.#admit(request)
       return
     }
@@ -169,7 +164,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       const { requestId, operationId } = request
       const isQueued = request.place === "queue"
       request.abort(why?.message ?? "The server was closed.")
-      const error = why === undefined ? closing(operationId, true) : ending(request, why, isQueued)
+      const error =
+        why === undefined ? closing(operationId, true) : ending(operationId, why, isQueued)
       this.endpoint.tell(errorEvent(requestId, error))
     }
   }
@@ -267,62 +263,6 @@ export function requestOf(given: unknown): CallRequestedEvent {
   throw new TypeError(
     `A call handler takes a "call.requested" event: { requestId, operationId, input, … }.`,
   )
-}
-
-function missing(
-  registry: AnyRegistry,
-  operationId: string,
-  identity: Identity | undefined,
-): CallError {
-  const own = registry as Partial<{
-    missing(id: string, identity: Identity | undefined): CallError
-  }>
-  return (
-    own.missing?.(operationId, identity) ??
-    refusal("OPERATION_NOT_FOUND", `Operation "${operationId}" is not registered.`, {
-      details: { operationId },
-      operationId,
-    })
-  )
-}
-
-function wrongKind(operationId: string, { type }: OperationSpec): CallError {
-  const [right, used] = type === "subscription" ? ["subscribe", "call"] : ["call", "subscribe"]
-  return refusal(
-    "INVALID_OPERATION_TYPE",
-    `"${operationId}" is a ${type}: use ${right}(), not ${used}().`,
-    { operationId, details: { operationId, type } },
-  )
-}
-
-function overloaded(operationId: string, why: string): CallError {
-  return refusal("OVERLOADED", `"${operationId}" was not called: ${why}. Try again later.`, {
-    operationId,
-    retryAfterMs: 1000,
-  })
-}
-
-function closing(operationId: string, hadStarted: boolean): CallError {
-  return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
-    operationId,
-    mayHaveExecuted: hadStarted,
-    retryable: !hadStarted,
-  })
-}
-
-function ending({ operationId }: ServedRequest, why: CallError, isQueued: boolean): CallError {
-  return refusal(why.code, `"${operationId}" has no answer: ${why.message}`, {
-    operationId,
-    mayHaveExecuted: !isQueued,
-  })
-}
-
-function unauthenticated(operationId: string, thrown: unknown): CallError {
-  if (isCallError(thrown)) return thrown
-  return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
-    operationId,
-    cause: thrown,
-  })
 }
 
 function limit(name: string, value: number | undefined, otherwise: number, least = 0): number {

@@ -1,0 +1,62 @@
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import type { AnyRegistry } from "../registry.ts"
+import type { Identity, OperationSpec } from "../types.ts"
+
+// What callers are told of requests that were not run, or not to their end.
+
+export function missing(
+  registry: AnyRegistry,
+  operationId: string,
+  identity: Identity | undefined,
+): CallError {
+  const own = registry as Partial<{
+    missing(id: string, identity: Identity | undefined): CallError
+  }>
+  return (
+    own.missing?.(operationId, identity) ??
+    refusal("OPERATION_NOT_FOUND", `Operation "${operationId}" is not registered.`, {
+      details: { operationId },
+      operationId,
+    })
+  )
+}
+
+export function wrongKind(operationId: string, { type }: OperationSpec): CallError {
+  const [right, used] = type === "subscription" ? ["subscribe", "call"] : ["call", "subscribe"]
+  return refusal(
+    "INVALID_OPERATION_TYPE",
+    `"${operationId}" is a ${type}: use ${right}(), not ${used}().`,
+    { operationId, details: { operationId, type } },
+  )
+}
+
+export function overloaded(operationId: string, why: string): CallError {
+  return refusal("OVERLOADED", `"${operationId}" was not called: ${why}. Try again later.`, {
+    operationId,
+    retryAfterMs: 1000,
+  })
+}
+
+export function closing(operationId: string, hadStarted: boolean): CallError {
+  return refusal("UNAVAILABLE", `"${operationId}" has no answer: the server was closed.`, {
+    operationId,
+    mayHaveExecuted: hadStarted,
+    retryable: !hadStarted,
+  })
+}
+
+export function ending(operationId: string, why: CallError, isQueued: boolean): CallError {
+  return refusal(why.code, `"${operationId}" has no answer: ${why.message}`, {
+    operationId,
+    mayHaveExecuted: !isQueued,
+  })
+}
+
+export function unauthenticated(operationId: string, thrown: unknown): CallError {
+  if (isCallError(thrown)) return thrown
+  return refusal("UNAUTHENTICATED", `"${operationId}" was not called: the caller is not known.`, {
+    operationId,
+    cause: thrown,
+  })
+}
