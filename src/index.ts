@@ -188,7 +188,14 @@ export type { Client, ClientCalls, OperationsOf } from "./client.ts"
 export { fromCall } from "./from_call.ts"
 export type { FromCallOptions, RemoteOperations } from "./from_call.ts"
 export { createMemoryTransports } from "./transport/memory.ts"
-export type { Transport, TransportReceiver } from "./transport/types.ts"
+export type {
+  CallFate,
+  ServedOperation,
+  ServedOperations,
+  Transport,
+  TransportPeer,
+  TransportReceiver,
+} from "./transport/types.ts"
 export { decodeCallEvent, encodeCallEvent } from "./call-codec.ts"
 
 export { consoleLogger, silentLogger } from "./logger.ts"
