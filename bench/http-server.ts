@@ -5,6 +5,7 @@
  */
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { cpuSoFar, weigh } from "./asked-child.ts"
 import { loadBuiltHTTP } from "./library.ts"
 import type { ServerName } from "./http-targets.ts"
 
@@ -14,7 +15,7 @@ server.keepAliveTimeout = 600_000
 // Nobody is left who could ask.
 process.on("disconnect", () => process.exit())
 process.on("message", (question) => {
-  process.send?.(question === "cpu" ? cpu() : weigh())
+  process.send?.(question === "cpu" ? cpuSoFar() : weigh())
 })
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port))
 
@@ -35,17 +36,4 @@ async function create(name: ServerName): Promise<Server> {
     case "orpc":
       return peers.orpcServer()
   }
-}
-
-function cpu(): number {
-  const { user, system } = process.cpuUsage()
-  return (user + system) * 1000
-}
-
-function weigh(): { readonly heap: number; readonly resident: number } {
-  const { gc } = globalThis
-  if (gc === undefined) throw new TypeError("Run it with --expose-gc: node --expose-gc …")
-  for (let round = 0; round < 4; round++) gc()
-  const { heapUsed, external, rss } = process.memoryUsage()
-  return { heap: heapUsed + external, resident: rss }
 }

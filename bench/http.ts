@@ -1,8 +1,7 @@
 /** Requests and streams over HTTP, every server and the client in a process of its own. */
 import assert from "node:assert/strict"
-import { fork } from "node:child_process"
-import type { ChildProcess } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { AskedChild } from "./asked-child.ts"
 import { quote, quoteInputs } from "./cases.ts"
 import { quotes } from "./contenders/socket.ts"
 import type { Load } from "./http-load.ts"
@@ -25,7 +24,7 @@ export interface HTTPRows {
 
 /** Every contender, checked for doing the work. */
 export async function http(): Promise<HTTPRows> {
-  const load = new Child(LOAD)
+  const load = new AskedChild<Load>(LOAD)
   const servers = new Map<ServerName, HTTPProcess>()
   for (const { server } of targets) {
     if (!servers.has(server)) servers.set(server, await startServer(server))
@@ -60,40 +59,6 @@ export async function http(): Promise<HTTPRows> {
   }
 }
 
-/** A process that answers one question at a time. */
-class Child {
-  readonly #process: ChildProcess
-
-  constructor(file: string, ...args: readonly string[]) {
-    this.#process = fork(file, args, {
-      execArgv: ["--expose-gc", "--import", "tsx"],
-    })
-  }
-
-  async ask<TAnswer>(question: Load | "cpu" | "weigh"): Promise<TAnswer> {
-    const answer = this.listen<TAnswer>()
-    this.#process.send(question)
-    return await answer
-  }
-
-  listen<TAnswer>(): Promise<TAnswer> {
-    const child = this.#process
-    return new Promise((resolve, reject) => {
-      const fail = (code: number | null): void =>
-        reject(new Error(`A process of the benchmark ended with ${code}.`))
-      child.once("exit", fail)
-      child.once("message", (answer) => {
-        child.off("exit", fail)
-        resolve(answer as TAnswer)
-      })
-    })
-  }
-
-  end(): void {
-    this.#process.kill("SIGKILL")
-  }
-}
-
 /** A server that listens. */
 export interface HTTPProcess {
   readonly port: number
@@ -103,7 +68,7 @@ export interface HTTPProcess {
 
 /** Starts a server in a process of its own. */
 export async function startServer(name: ServerName): Promise<HTTPProcess> {
-  const child = new Child(SERVER, name)
+  const child = new AskedChild<"cpu" | "weigh">(SERVER, name)
   const port = await child.listen<number>()
   return { port, ask: (question) => child.ask(question), end: () => child.end() }
 }

@@ -4,8 +4,11 @@ import type * as call from "../src/call.ts"
 import type * as client from "../src/client.ts"
 import type * as define from "../src/define.ts"
 import type * as mcp from "../src/from_mcp.ts"
+import type * as logger from "../src/logger.ts"
+import type * as nats from "../src/transport/nats.ts"
 import type * as openapi from "../src/from_openapi.ts"
 import type * as http from "../src/node/serve-http.ts"
+import type * as redis from "../src/transport/redis.ts"
 import type * as registry from "../src/registry.ts"
 import type * as served from "../src/to_mcp.ts"
 import type * as validation from "../src/validation.ts"
@@ -33,6 +36,15 @@ export type MCPLibrary = Pick<typeof registry, "createRegistry"> &
 export type HTTPLibrary = Pick<typeof registry, "createRegistry"> &
   Pick<typeof define, "defineOperation"> &
   Pick<typeof http, "serveHTTP">
+
+/** What it uses to call over brokers. */
+export type BusLibrary = Pick<typeof registry, "createRegistry"> &
+  Pick<typeof define, "defineOperation"> &
+  Pick<typeof call, "serveCalls"> &
+  Pick<typeof client, "createClient"> &
+  Pick<typeof logger, "silentLogger"> &
+  Pick<typeof nats, "createNatsTransport"> &
+  Pick<typeof redis, "createRedisTransport">
 
 const here = import.meta.dirname
 
@@ -72,6 +84,12 @@ export async function loadBuiltMCP(): Promise<MCPLibrary> {
 /** Loads what was built before, and of it what speaks HTTP. */
 export async function loadBuiltHTTP(): Promise<HTTPLibrary> {
   return (await load("registry.js", "define.js", "node/serve-http.js")) as HTTPLibrary
+}
+
+/** Loads what was built before, and of it what speaks to brokers. */
+export async function loadBuiltBus(): Promise<BusLibrary> {
+  const files = ["registry.js", "define.js", "call.js", "client.js", "logger.js"]
+  return (await load(...files, "transport/nats.js", "transport/redis.js")) as BusLibrary
 }
 
 // Modules and not the barrel: what else the package exports would only fill the heap.

@@ -1,9 +1,9 @@
 /**
- * Measures `execute`, the call protocol, MCP, HTTP, the import of OpenAPI documents, the start of the
- * command line and the console's first paint against their floors and their peers: `npm run bench`.
+ * Measures `execute`, the call protocol, MCP, HTTP, calls over brokers, the import of OpenAPI documents, the start
+ * of the command line and the console's first paint against their floors and their peers: `npm run bench`.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--openapi`, `--cli` and `--console`
- * leave out everything else, `--json` prints one JSON value.
+ * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--cli` and
+ * `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -25,6 +25,9 @@ import type { Library } from "./library.ts"
 import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
 import { measureOpenAPI } from "./openapi.ts"
+import { busGoals, busTables } from "./bus-report.ts"
+import { busFaultTables, measureBusFaults } from "./bus-faults.ts"
+import { measureBus } from "./run-bus.ts"
 import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
@@ -43,9 +46,8 @@ const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const only = ["--protocol", "--mcp", "--http", "--openapi", "--cli", "--console"].filter((part) =>
-  process.argv.includes(part),
-)
+const PARTS = ["--protocol", "--mcp", "--http", "--bus", "--openapi", "--cli", "--console"]
+const only = [...PARTS, "--bus-faults"].filter((part) => process.argv.includes(part))
 const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
 const core = only.length === 0 ? await measureCore(library) : undefined
 const protocol = isWanted("--protocol")
@@ -53,6 +55,11 @@ const protocol = isWanted("--protocol")
   : undefined
 const mcp = isWanted("--mcp") ? await measureMCP(await loadBuiltMCP(), effort, say) : undefined
 const http = isWanted("--http") ? await measureHTTP(library, effort, say) : undefined
+const bus = isWanted("--bus") ? await measureBus(effort, { isQuick, say }) : undefined
+// Minutes of killing and freezing, which say nothing of speed.
+const busFaults = only.includes("--bus-faults")
+  ? await measureBusFaults({ isQuick, say })
+  : undefined
 const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
 const openapi = isWanted("--openapi")
@@ -67,13 +74,24 @@ const goals = [
   ...(protocol === undefined ? [] : protocolGoals(protocol)),
   ...(mcp === undefined ? [] : mcpGoals(mcp)),
   ...(http === undefined ? [] : httpGoals(http)),
+  ...(bus === undefined ? [] : busGoals(bus)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
   ...(cli === undefined ? [] : cliGoals(cli)),
   ...(page === undefined ? [] : consoleGoals(page)),
 ]
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
-  const parts = { ...core, ...protocol, ...mcp, ...http, ...openapi, ...cli, ...page }
+  const parts = {
+    ...core,
+    ...protocol,
+    ...mcp,
+    ...http,
+    ...bus,
+    ...busFaults,
+    ...openapi,
+    ...cli,
+    ...page,
+  }
   const results = { node, platform, arch, isQuick, ...parts, goals }
   console.log(JSON.stringify(results, null, 2))
 } else {
@@ -82,6 +100,8 @@ if (process.argv.includes("--json")) {
     ...(protocol === undefined ? [] : protocolTables(protocol)),
     ...(mcp === undefined ? [] : mcpTables(mcp)),
     ...(http === undefined ? [] : httpTables(http)),
+    ...(bus === undefined ? [] : busTables(bus)),
+    ...(busFaults === undefined ? [] : busFaultTables(busFaults)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
     ...(cli === undefined ? [] : cliTables(cli)),
     ...(page === undefined ? [] : consoleTables(page)),

@@ -72,7 +72,7 @@ function section(title: string, measurements: readonly Measurement[], rates = fa
 }
 
 /** CPU of the server alone, and what it got done in a second: both beside the first row. */
-function rateTable(title: string, measurements: readonly Measurement[]): string {
+export function rateTable(title: string, measurements: readonly Measurement[]): string {
   const range = ({ p10, p90 }: Spread): string => `${p10.toFixed(2)}-${p90.toFixed(2)}`
   const rows = measurements.map(({ name, ratio, rate, nanoseconds, perSecond }) => [
     name,
@@ -151,7 +151,7 @@ function milliseconds(nanoseconds: number): string {
 }
 
 /** The first column to the left, the others to the right. */
-function columns(rows: readonly (readonly string[])[]): string {
+export function columns(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) =>
     Math.max(...rows.map((row) => (row[column] ?? "").length)),
   )

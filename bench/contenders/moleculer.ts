@@ -9,7 +9,7 @@ const name = { type: "string", min: 1 } as const
 const amount = { type: "number", min: 0 } as const
 const count = { type: "number", integer: true, min: 1 } as const
 
-const quoteParams = { sku: name, quantity: count, express: "boolean" } as const
+export const quoteParams = { sku: name, quantity: count, express: "boolean" } as const
 
 const orderParams = {
   id: name,

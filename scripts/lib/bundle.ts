@@ -36,7 +36,16 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
     mainFields: ["module", "main"],
     conditions: ["import"],
     // The platform's own modules, and what an application brings if it wants it.
-    external: ["node:*", "tsx", "tsx/*", "ws", "@modelcontextprotocol/*", "jose"],
+    external: [
+      "node:*",
+      "tsx",
+      "tsx/*",
+      "ws",
+      "@modelcontextprotocol/*",
+      "@nats-io/*",
+      "ioredis",
+      "jose",
+    ],
     sourcemap: true,
     // Sources are named by where they are found, not by where a link leads.
     preserveSymlinks: true,

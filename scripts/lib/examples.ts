@@ -66,7 +66,8 @@ async function print(file: string, folder: string): Promise<string> {
   const running = promisify(execFile)(process.execPath, args, {
     cwd: folder,
     env: { ...env, NO_COLOR: "1", TZ: "UTC" },
-    timeout: 60_000,
+    // One that hangs is found; one that starts many processes on a busy machine is given its time.
+    timeout: 240_000,
   })
   running.child.stdin?.end()
   return (await running).stdout

@@ -62,7 +62,7 @@ export const sourceOptions: OptionSpecs = {
     type: "string",
     multiple: true,
     value: "url",
-    description: "Operations of another hub, as a source beside others",
+    description: "Operations of another hub, or of workers behind nats:// or redis://",
   },
   source: {
     type: "string",

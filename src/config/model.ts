@@ -23,6 +23,8 @@ export interface CommonSource {
   /** `internal` operations are for other operations alone, and never served. */
   readonly visibility?: Visibility | undefined
   readonly access?: AccessRule | readonly AccessRule[] | undefined
+  /** A hub without it is not ready, as `/readyz` says; default: brokers, and nothing else. */
+  readonly required?: boolean | undefined
   readonly disabled?: boolean | undefined
 }
 
@@ -60,13 +62,50 @@ export interface MCPSource extends CommonSource {
   readonly env?: Readonly<Record<string, string>> | undefined
 }
 
-/** The operations of another hub. */
+/** The operations of another hub, or of the workers behind a broker. */
 export interface RemoteSource extends CommonSource {
-  /** Where it is: `https://tools.example.com`, or its WebSocket, `wss://…/ws`. */
+  /**
+   * Where it is: `https://tools.example.com`, or its WebSocket, `wss://…/ws`.
+   *
+   * A broker: `nats://…` or `tls://…` (several servers of one cluster with commas between), `redis://…` or
+   * `rediss://…`.
+   */
   readonly remote: string
-  /** A token or API key, by reference: `"${env:TOKEN}"`. */
+  /** A token or API key, by reference: `"${env:TOKEN}"`. NATS knows tokens, too. */
   readonly token?: string | undefined
+  /** Sent with each request to a hub. */
   readonly headers?: Readonly<Record<string, string>> | undefined
+  /** At a broker: whom the hub calls as, which is also its login where there is a `password`. */
+  readonly user?: string | undefined
+  readonly password?: string | undefined
+  /** What the workers' addresses at the broker begin with: "operations". */
+  readonly prefix?: string | undefined
+  /** What a broker's certificate is checked with, and what the hub shows it: texts of PEM files, by reference. */
+  readonly tls?:
+    | {
+        readonly ca?: string | undefined
+        readonly cert?: string | undefined
+        readonly key?: string | undefined
+      }
+    | undefined
+  /** A broker on another machine may do without TLS and credentials: for a network that only you reach. */
+  readonly insecure?: boolean | undefined
+  /** Tells workers behind a broker who calls, signed; without it they hear of the hub alone. */
+  readonly ticket?: TicketConfig | undefined
+}
+
+/** How a hub signs whom it calls for. */
+export interface TicketConfig {
+  /** Who signs: what the workers' verifiers expect. */
+  readonly issuer: string
+  /** Whom it is for: what the workers' verifiers expect. */
+  readonly audience: string
+  /** The private key, Ed25519, as PEM (PKCS #8) or JWK, by reference: `"${file:./hub-key.pem}"`. */
+  readonly key: string
+  /** Which of the verifiers' keys it belongs to, where they have several. */
+  readonly keyId?: string | undefined
+  /** What the hub itself may see when it asks for the list of operations. */
+  readonly scopes?: readonly string[] | undefined
 }
 
 export type SourceConfig = ScanSource | OpenAPISource | MCPSource | RemoteSource

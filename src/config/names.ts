@@ -18,7 +18,8 @@ const RUNNERS: ReadonlySet<string> = new Set([
 export function sourceName(source: SourceConfig): string {
   if ("scan" in source) return nameOfPath(source.scan)
   if ("openapi" in source) return nameOfAddress(source.openapi)
-  if ("remote" in source) return nameOfAddress(source.remote)
+  // Of the servers of one cluster the first says it for all.
+  if ("remote" in source) return nameOfAddress(source.remote.split(",", 1)[0] ?? "")
   const { mcp } = source
   if (typeof mcp === "string") {
     return isAddress(mcp) ? nameOfAddress(mcp) : nameOfCommand(splitCommandLine(mcp) ?? [])
@@ -28,9 +29,9 @@ export function sourceName(source: SourceConfig): string {
   return nameOfCommand([...command, ...(mcp.args ?? [])])
 }
 
-/** Whether a text is an address on the web, rather than a file or a command. */
+/** Whether a text is an address of a server, rather than a file or a command. */
 export function isAddress(text: string): boolean {
-  return /^(?:https?|wss?):\/\//i.test(text)
+  return /^(?:https?|wss?|nats|tls|rediss?):\/\//i.test(text)
 }
 
 function nameOfAddress(address: string): string {
@@ -41,6 +42,7 @@ function nameOfAddress(address: string): string {
   } catch {
     return "source"
   }
+  if (host === "") return "source"
   // An address of numbers, or this machine: nobody's name.
   if (/^[\d.]+$|^\[/.test(host)) return "local"
   const labels = host.split(".")

@@ -14,7 +14,7 @@ const WAYS = SOURCE_KINDS.map((kind) => `"${kind}"`).join(", ")
 const HINTS: Readonly<Record<string, string>> = {
   command: `Put it into "mcp": { "command": … }.`,
   args: `Put it into "mcp": { "command": …, "args": … }.`,
-  url: `Write "openapi" (a document), "mcp" (an MCP server) or "remote" (a hub).`,
+  url: `Write "openapi" (a document), "mcp" (an MCP server) or "remote" (a hub, or a broker with workers).`,
   type: `A source is what it names: ${WAYS}.`,
   path: `Write "scan" (a folder) or "openapi" (a document).`,
   dir: `Write "scan".`,
@@ -24,6 +24,10 @@ const HINTS: Readonly<Record<string, string>> = {
   swagger: `Write "openapi".`,
   document: `Write "openapi".`,
   hub: `Write "remote".`,
+  broker: `Write "remote": "nats://…" or "redis://…".`,
+  servers: `Write "remote": "nats://…", several with commas between.`,
+  nats: `Write "remote": "nats://…".`,
+  redis: `Write "remote": "redis://…".`,
   name: `A source has its name in front: { "sources": { "name": { … } } }; in a list, write "namespace".`,
   enabled: `Write "disabled": true to leave it out.`,
 }

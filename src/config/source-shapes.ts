@@ -1,10 +1,12 @@
 // What may be said of each kind of source.
 
 import { isNamespace, suggestedNamespace } from "../mcp/names.ts"
+import { address } from "./address-shape.ts"
 import { splitCommandLine } from "./command-line.ts"
 import { mcpEntry } from "./mcp-shape.ts"
 import type { SourceKind } from "./model.ts"
 import { isAddress } from "./names.ts"
+import { checkRemote, remote } from "./remote-shape.ts"
 import { credential, headers } from "./secret-shapes.ts"
 import {
   fields,
@@ -45,38 +47,17 @@ const common: Readonly<Record<string, Shape>> = {
     "internal",
   ]),
   access: oneOrMany("Who may call what; the first rule that matches counts.", accessRule),
+  required: flag("A hub without it is not ready; default: brokers, and nothing else."),
   disabled: flag("It is left out."),
-}
-
-/** Refuses addresses that are none, or that hold a password: these are shown in lists and logs. */
-function address(schemes: readonly string[], alternative: string) {
-  return (value: string): string | undefined => {
-    let url: URL
-    try {
-      url = new URL(value)
-    } catch {
-      return `is not an address. Write it in full, such as "${schemes[0]}://example.com"${alternative}.`
-    }
-    if (!schemes.includes(url.protocol.slice(0, -1))) {
-      return `must start with ${schemes.map((scheme) => `"${scheme}://"`).join(" or ")}.`
-    }
-    return withoutPassword(url)
-  }
-}
-
-function withoutPassword(url: URL): string | undefined {
-  return url.username === "" && url.password === ""
-    ? undefined
-    : "must not contain a user or a password. Put them into headers, and refer to them: ${env:NAME}."
 }
 
 function refuseDocument(value: string): string | undefined {
   if (!isAddress(value)) return undefined
-  return address(["https", "http"], "")(value)
+  return address(["https", "http"])(value)
 }
 
 function refuseServer(value: string): string | undefined {
-  if (isAddress(value)) return address(["https", "http"], "")(value)
+  if (isAddress(value)) return address(["https", "http"])(value)
   const words = splitCommandLine(value)
   if (words === undefined) return "has a quotation mark that is not closed."
   return words.length === 0 ? "must name a program or an address." : undefined
@@ -101,7 +82,7 @@ const openapi = {
   }),
   baseUrl: text("Where requests go; default: the servers that the document names.", {
     refers: true,
-    refuse: address(["https", "http"], ""),
+    refuse: address(["https", "http"]),
   }),
   headers: headers("Sent with each request."),
   documentHeaders: headers("Sent when the document is loaded, and nowhere else."),
@@ -128,12 +109,7 @@ export const SOURCE_FIELDS: Readonly<Record<SourceKind, Readonly<Record<string, 
     ...common,
   },
   remote: {
-    remote: text("Another hub: https://tools.example.com, or its WebSocket, wss://…/ws.", {
-      refers: true,
-      refuse: address(["https", "http", "wss", "ws"], ""),
-    }),
-    token: text("A token or API key, by reference: ${env:TOKEN}.", { refers: true, secret: true }),
-    headers: headers("Sent with each request."),
+    ...remote,
     ...common,
   },
 }
@@ -144,7 +120,7 @@ const ABOUT: Readonly<Record<SourceKind, string>> = {
   scan: "A folder of TypeScript or JavaScript modules.",
   openapi: "An API that an OpenAPI document describes.",
   mcp: "The tools of an MCP server.",
-  remote: "The operations of another hub.",
+  remote: "The operations of another hub, or of the workers behind a broker.",
 }
 
 /** One shape for each kind of source. */
@@ -152,5 +128,5 @@ export const SOURCE_SHAPES: Readonly<Record<SourceKind, Shape>> = {
   scan: fields(ABOUT.scan, SOURCE_FIELDS.scan, { required: ["scan"] }),
   openapi: fields(ABOUT.openapi, SOURCE_FIELDS.openapi, { required: ["openapi"] }),
   mcp: fields(ABOUT.mcp, SOURCE_FIELDS.mcp, { required: ["mcp"] }),
-  remote: fields(ABOUT.remote, SOURCE_FIELDS.remote, { required: ["remote"] }),
+  remote: checkRemote(fields(ABOUT.remote, SOURCE_FIELDS.remote, { required: ["remote"] })),
 }

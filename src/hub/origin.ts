@@ -7,6 +7,7 @@ import type {
   ScanSource,
   SettledSource,
 } from "../config/model.ts"
+import { isAddress } from "../config/names.ts"
 import { redactText } from "../internal/redact.ts"
 
 /** Where a source comes from, as it is written in its configuration, without anything secret. */
@@ -17,7 +18,7 @@ export function originOf({ kind, config }: SettledSource): string {
     case "openapi":
       return placeOf((config as OpenAPISource).openapi)
     case "remote":
-      return placeOf((config as RemoteSource).remote)
+      return (config as RemoteSource).remote.split(",").map(placeOf).join(",")
     case "mcp":
       return serverOf((config as MCPSource).mcp)
   }
@@ -42,7 +43,7 @@ export function pathOf(text: string, baseDir: string): string {
 
 /** An address without user, password and query; or a path. */
 function placeOf(text: string): string {
-  if (!URL.canParse(text) || !/^(?:https?|wss?):/i.test(text)) return redactText(text)
+  if (!URL.canParse(text) || !isAddress(text)) return redactText(text)
   const { protocol, host, pathname } = new URL(text)
   return `${protocol}//${host}${pathname === "/" ? "" : pathname}`
 }

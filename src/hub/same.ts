@@ -8,6 +8,7 @@ const SHAPE: ReadonlySet<string> = new Set([
   "rename",
   "visibility",
   "access",
+  "required",
   "disabled",
 ])
 

@@ -12,6 +12,7 @@ import { loadWs } from "../transport/ws.ts"
 import { Activity } from "./activity.ts"
 import { createConsoleFiles } from "./console-files.ts"
 import { hubInner } from "./create-hub.ts"
+import { hasWhatItNeeds } from "./readiness.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
 import { authOf, rateLimitOf } from "./server-options.ts"
@@ -106,6 +107,7 @@ async function makeServers(
     drainMs,
     logger,
     clock,
+    isReady: () => hasWhatItNeeds(hub),
     routes: createHubRoutes(hub, activity),
     ...(config.console !== false && {
       files: createConsoleFiles({ basePath, folder: textOf(config.console) }),

@@ -25,6 +25,14 @@ export interface ContractLink {
   close(): Promise<void>
 }
 
+/** What kind of link it is. */
+export interface LinkTraits {
+  /** There is a peer that could get lost; a link to oneself has none. */
+  readonly hasPeer?: boolean | undefined
+  /** What is told when the peer is gone, and within how many milliseconds. */
+  readonly lost?: { readonly code: string; readonly within: number } | undefined
+}
+
 /** Makes a link for one kind of transport. */
 export type OpenLink = (options: LinkOptions) => Promise<ContractLink>
 

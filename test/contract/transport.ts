@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest"
-import type { ContractLink, OpenLink } from "./link.ts"
+import type { ContractLink, LinkTraits, OpenLink } from "./link.ts"
 import { testCalls } from "./suite/calls.ts"
 import { testCancellation } from "./suite/cancellation.ts"
 import { testEnd } from "./suite/end.ts"
@@ -12,7 +12,7 @@ import { testStreams } from "./suite/streams.ts"
  *
  * What handlers did is asked through operations, so that the same words run wherever they live.
  */
-export function testTransport(name: string, open: OpenLink, { hasPeer = true } = {}): void {
+export function testTransport(name: string, open: OpenLink, traits: LinkTraits = {}): void {
   describe(`the call protocol over ${name}`, () => {
     describe("on one link", () => {
       let link: ContractLink
@@ -35,6 +35,6 @@ export function testTransport(name: string, open: OpenLink, { hasPeer = true } =
     })
 
     testIdentity(open)
-    testEnd(open, hasPeer)
+    testEnd(open, traits)
   })
 }

@@ -15,6 +15,8 @@ const NEUTRAL = [
   "./from-mcp",
   "./from-openapi",
   "./from-standard-schema",
+  "./nats",
+  "./redis",
   "./to-http",
   "./to-mcp",
   "./websocket",

@@ -11,7 +11,7 @@ export type Recognised =
 
 /** Says what kind of source an argument names; throws a `UsageError` when that cannot be told. */
 export async function recognise(text: string, cwd: string): Promise<Recognised> {
-  if (/^wss?:\/\//i.test(text)) return { option: "remote", text }
+  if (/^(?:wss?|nats|tls|rediss?):\/\//i.test(text)) return { option: "remote", text }
   if (/^https?:\/\//i.test(text)) return recogniseAddress(text)
   const path = resolve(cwd, text)
   const found = await stat(path).catch(() => undefined)

@@ -15,12 +15,13 @@ export function answerHealth(
   method: string,
   path: string,
   isReady: boolean,
+  hasAll?: () => boolean,
 ): HTTPAnswer | undefined {
   if (path !== "/livez" && path !== "/readyz") return undefined
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { ...HEADERS, allow: "GET, HEAD" }, body: '{"status":"error"}' }
   }
-  const isUp = path === "/livez" || isReady
+  const isUp = path === "/livez" || (isReady && hasAll?.() !== false)
   const body = isUp ? '{"status":"ok"}' : '{"status":"unavailable"}'
   return { status: isUp ? 200 : 503, headers: HEADERS, body: method === "HEAD" ? undefined : body }
 }

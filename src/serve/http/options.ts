@@ -56,6 +56,8 @@ export interface HTTPServerOptions {
   readonly routes?: ((context: HTTPContext) => Routes) | undefined
   /** @internal Files for everybody: nobody is asked who they are, only where they come from. */
   readonly files?: PublicFiles | undefined
+  /** @internal Whether all is there that requests need; `/readyz` says so. */
+  readonly isReady?: (() => boolean) | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }

@@ -119,7 +119,8 @@ class Server implements HTTPServer {
     const { isDraining } = this.#serving
     const { basePath, options } = this.inner
     if (path.startsWith(basePath)) {
-      const health = answerHealth(incoming.method, path.slice(basePath.length), !isDraining)
+      const below = path.slice(basePath.length)
+      const health = answerHealth(incoming.method, below, !isDraining, options.isReady)
       if (health !== undefined) return health
     }
     if (isDraining)
@@ -192,13 +193,14 @@ class Server implements HTTPServer {
 
   #finish(answer: HTTPAnswer, admission: Admitted): HTTPAnswer {
     const complete = withHeaders(answer, admission.headers)
-    const over = (): void => {
-      admission.release()
-      this.#drain.end()
-    }
-    if (isStream(complete.body)) return whenStreamed(complete, over)
-    over()
+    if (isStream(complete.body)) return whenStreamed(complete, () => this.#release(admission))
+    this.#release(admission)
     return complete
+  }
+
+  #release(admission: Admitted): void {
+    admission.release()
+    this.#drain.end()
   }
 
   async #close(): Promise<void> {

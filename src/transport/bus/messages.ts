@@ -52,7 +52,12 @@ export type WorkerMessage =
       readonly error: CallEvent & { readonly type: "call.error" }
     }
   /** An answer, an item of a stream, an end, an error, or progress. */
-  | { readonly type: "event"; readonly event: CallEvent }
+  | {
+      readonly type: "event"
+      readonly event: CallEvent
+      /** How many items of a stream came before an error of it, so that none is missed. */
+      readonly after?: number | undefined
+    }
   /** Is there. Does not know these ids (any more), and has not all that is missing of these streams. */
   | { readonly type: "pong"; readonly unknown: readonly string[]; readonly lost: readonly string[] }
   /** Serves these: marks of operations (`markOf`), 1 for those that are idempotent, 0 for others. */
@@ -66,4 +71,6 @@ export type WorkerMessage =
 export interface Frame<TMessage> {
   readonly from: string
   readonly messages: readonly TMessage[]
+  /** How many of those that came were none. */
+  readonly dropped: number
 }

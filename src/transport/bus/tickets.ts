@@ -1,11 +1,19 @@
 import type { Identity } from "../../types.ts"
 
+export { createTicketSigner } from "./ticket-signer.ts"
+export type { TicketSignerOptions } from "./ticket-signer.ts"
+export { createTicketVerifier } from "./ticket-verifier.ts"
+export type { TicketVerifierOptions } from "./ticket-verifier.ts"
+export type { TicketJwk, TicketKey, TicketKeyObject } from "./ticket-keys.ts"
+
 /** What a ticket is for: it holds for nothing else. */
 export interface TicketSubject {
   readonly operationId: string
   readonly requestId: string
   /** Milliseconds that the call may take. */
   readonly timeout: number
+  /** The user of the broker that the call came from, for who checks. */
+  readonly user?: string | undefined
 }
 
 /** Signs who a call is for. */

@@ -130,6 +130,10 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#caller.unheard(mark)
   }
 
+  denied(mark: string, error: CallError): void {
+    this.#caller.denied(mark, error)
+  }
+
   connected(): void {
     this.#worker.connected()
     this.#caller.connected()

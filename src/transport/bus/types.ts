@@ -67,6 +67,8 @@ export interface BusReceiver {
   fromWorker(text: string): void
   /** Nobody listened where a message with this mark went. */
   unheard(mark: string): void
+  /** The broker did not let a message with this mark through. */
+  denied(mark: string, error: CallError): void
   /** The broker is reached, for the first time or again. */
   connected(): void
   /** The broker is out of reach; it is tried again. */

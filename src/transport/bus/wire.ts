@@ -10,7 +10,11 @@ const ADDRESS = /^[A-Za-z0-9]{1,64}$/
 
 /** A message as text. Throws a `CallError` where a value has no JSON form. */
 export function messageText(message: CallerMessage | WorkerMessage): string {
-  if (message.type === "event") return `{"type":"event","event":${encodeCallEvent(message.event)}}`
+  if (message.type === "event") {
+    const after =
+      "after" in message && message.after !== undefined ? `,"after":${message.after}` : ""
+    return `{"type":"event"${after},"event":${encodeCallEvent(message.event)}}`
+  }
   if (message.type !== "request") return JSON.stringify(message)
   const { event, ...rest } = message
   return `${JSON.stringify(rest).slice(0, -1)},"event":${encodeCallEvent(event)}}`
@@ -21,12 +25,12 @@ export function frameText(from: string, messages: readonly string[]): string {
   return `{"from":"${from}","messages":[${messages.join(",")}]}`
 }
 
-/** What a caller sent; `undefined` when that is no frame. Messages that are none are left out. */
+/** What a caller sent; `undefined` when that is no frame. Messages that are none are counted only. */
 export function readCallerFrame(text: string): Frame<CallerMessage> | undefined {
   return readFrame(text, callerMessage)
 }
 
-/** What a worker sent; `undefined` when that is no frame. Messages that are none are left out. */
+/** What a worker sent; `undefined` when that is no frame. Messages that are none are counted only. */
 export function readWorkerFrame(text: string): Frame<WorkerMessage> | undefined {
   return readFrame(text, workerMessage)
 }
@@ -67,7 +71,7 @@ function readFrame<TMessage>(
     const one = isObject(message) ? read(message) : undefined
     if (one !== undefined) sound.push(one)
   }
-  return { from, messages: sound }
+  return { from, messages: sound, dropped: messages.length - sound.length }
 }
 
 function callerMessage(fields: Fields): CallerMessage | undefined {
@@ -133,9 +137,13 @@ function refusedMessage(fields: Fields): WorkerMessage | undefined {
   return { type: "refused", id, attempt, key, elsewhere: elsewhere === true, error }
 }
 
-function eventMessage(fields: Fields): { type: "event"; event: CallEvent } | undefined {
+function eventMessage(
+  fields: Fields,
+): { type: "event"; event: CallEvent; after?: number } | undefined {
+  const { after } = fields
   const event = readEvent(fields["event"])
-  return event === undefined ? undefined : { type: "event", event }
+  if (event === undefined) return undefined
+  return isCount(after) ? { type: "event", event, after } : { type: "event", event }
 }
 
 function readEvent(wire: unknown): CallEvent | undefined {

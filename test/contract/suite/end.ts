@@ -1,11 +1,13 @@
 import { afterEach, describe, expect, test } from "vitest"
 import { failure, freshKey, readLog, seen, SOON } from "../link.ts"
-import type { ContractLink, OpenLink } from "../link.ts"
+import type { ContractLink, LinkTraits, OpenLink } from "../link.ts"
 
 const TIMED = { retry: 2 } as const
+/** Where the link itself is gone with the peer. */
+const AT_ONCE = { code: "UNAVAILABLE", within: SOON }
 
 /** The peer is gone, or the link is closed: nothing hangs, nothing is left. */
-export function testEnd(open: OpenLink, hasPeer: boolean): void {
+export function testEnd(open: OpenLink, { hasPeer = true, lost = AT_ONCE }: LinkTraits): void {
   let link: ContractLink | undefined
   const use = async (): Promise<ContractLink> => {
     await link?.close()
@@ -47,8 +49,8 @@ export function testEnd(open: OpenLink, hasPeer: boolean): void {
       const from = Date.now()
       await one.lose?.()
       for (const error of [await called, await read]) {
-        expect(error).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: true })
-        expect(Date.now() - from).toBeLessThanOrEqual(SOON)
+        expect(error).toMatchObject({ code: lost.code, mayHaveExecuted: true })
+        expect(Date.now() - from).toBeLessThanOrEqual(lost.within)
       }
       expect(one.map.getPendingCount()).toBe(0)
       await expectStopped(one, key, from)
@@ -69,7 +71,7 @@ export function testEnd(open: OpenLink, hasPeer: boolean): void {
         })(),
       )
       expect(items).toEqual([2, 3, 4, 5].map((at) => ({ at })))
-      expect(error.code).toBe("UNAVAILABLE")
+      expect(error.code).toBe(lost.code)
     })
   })
 

@@ -1,0 +1,80 @@
+/**
+ * One end of a contender in a process of its own: `bus-child.ts <worker|caller> <contender> <url>`.
+ *
+ * Says `ready` first, and then answers what it is asked.
+ */
+import assert from "node:assert/strict"
+import { cpuSoFar, weigh } from "./asked-child.ts"
+import { quote, quoteInputs } from "./cases.ts"
+import type { QuoteInput } from "./cases.ts"
+import { loadBusContender } from "./contenders/bus.ts"
+import type { BusClient, BusName } from "./contenders/bus.ts"
+import { laneLoop } from "./measure.ts"
+
+/** What either end can be asked; it answers with a number, a weight, or with why there is none. */
+export type BusQuestion =
+  | "cpu"
+  | "weigh"
+  /** Whether it does the work. */
+  | "verify"
+  | { readonly kind: "calls"; readonly count: number; readonly lanes: number }
+  /** Begins a stream of so many items. */
+  | { readonly kind: "open"; readonly count: number }
+  /** Reads so many items of it. */
+  | { readonly kind: "read"; readonly items: number }
+
+const [role = "", name = "", url = ""] = process.argv.slice(2)
+const contender = await loadBusContender(name as BusName)
+let client: BusClient | undefined
+if (role === "worker") await contender.serve(url)
+else client = await contender.connect(url)
+
+const loops = new Map<number, (count: number) => Promise<void>>()
+let stream: AsyncIterator<unknown> | undefined
+
+// Nobody is left who could ask.
+process.on("disconnect", () => process.exit())
+process.on("message", (question: BusQuestion) => {
+  answer(question).then(
+    (value) => process.send?.(value),
+    (error: unknown) => process.send?.(String(error)),
+  )
+})
+process.send?.("ready")
+
+async function answer(question: BusQuestion): Promise<unknown> {
+  if (question === "cpu") return cpuSoFar()
+  if (question === "weigh") return weigh()
+  if (client === undefined) throw new TypeError("A worker is not asked for calls.")
+  if (question === "verify") return await verify(client)
+  switch (question.kind) {
+    case "calls":
+      await loopOf(client, question.lanes)(question.count)
+      return question.count
+    case "open":
+      stream = client.open?.(question.count)[Symbol.asyncIterator]()
+      return stream === undefined ? "It has no streams." : 0
+    case "read":
+      return await read(question.items)
+  }
+}
+
+function loopOf({ call }: BusClient, lanes: number): (count: number) => Promise<void> {
+  let loop = loops.get(lanes)
+  if (loop === undefined) loops.set(lanes, (loop = laneLoop(name, call, quoteInputs, lanes)))
+  return loop
+}
+
+async function read(items: number): Promise<number> {
+  for (let seen = 0; seen < items; seen++) {
+    if ((await stream?.next())?.done !== false) return seen
+  }
+  return items
+}
+
+async function verify({ call, data }: BusClient): Promise<"verified"> {
+  for (const input of quoteInputs) assert.deepEqual(data(await call(input)), await quote(input))
+  const wrong = { ...(quoteInputs[0] as QuoteInput), quantity: 0 }
+  await assert.rejects(call(wrong), `${name} must refuse an invalid input`)
+  return "verified"
+}

@@ -1,0 +1,134 @@
+/** What is put through the same faults: our calls over NATS, and Moleculer's. */
+import { ServiceBroker } from "moleculer"
+import type { BrokerOptions } from "moleculer"
+import { LabCaller } from "../faults/caller.ts"
+import { Child } from "../faults/children.ts"
+import type { Told, ToldCall } from "../faults/told.ts"
+import type { WorkerSettings } from "../faults/worker.ts"
+import type { Broker } from "../test/support/brokers.ts"
+import type { FaultWorkerSettings } from "./bus-fault-worker.ts"
+
+/** Milliseconds that a call works, and those that its caller waits. */
+export const WORK = 300
+export const DEADLINE = 5000
+
+/** A way to call work that is not idempotent. */
+export interface FaultSystem {
+  readonly name: string
+  startWorker(name: string, broker: Broker, folder: string): Promise<Child>
+  connect(broker: Broker): Promise<FaultCaller>
+}
+
+/** The calling end, which writes down what it is told. */
+export interface FaultCaller {
+  call(): Promise<ToldCall>
+  told(): Told
+  close(): Promise<void>
+}
+
+/** Calls over NATS with the guard, as they come. */
+export const ours: FaultSystem = {
+  name: "operations over NATS",
+  async startWorker(name, { port }, folder) {
+    const bus = { engine: "nats", port } as const
+    const settings: WorkerSettings = { name, bus, folder, grace: 10_000 }
+    return await ready(new Child("worker.ts", name, settings))
+  },
+  async connect({ port }) {
+    const caller = new LabCaller("c", { engine: "nats", port })
+    await caller.transport.whenConnected()
+    return {
+      call: () => caller.call({ operation: "work", ms: WORK, timeout: DEADLINE }),
+      told: () => caller.told,
+      close: () => caller[Symbol.asyncDispose](),
+    }
+  },
+}
+
+/** Moleculer as it comes, without a deadline. */
+export const moleculer: FaultSystem = moleculerWith("Moleculer over NATS, defaults", {})
+
+/** Moleculer with a deadline, a quick heartbeat, and retries of what it calls retryable. */
+export const moleculerTuned: FaultSystem = moleculerWith("Moleculer over NATS, tuned", {
+  requestTimeout: DEADLINE,
+  heartbeatInterval: 1,
+  heartbeatTimeout: 3,
+  retryPolicy: { enabled: true, retries: 5, delay: 100, maxDelay: 1000, factor: 2 },
+})
+
+function moleculerWith(name: string, options: BrokerOptions): FaultSystem {
+  return {
+    name,
+    async startWorker(worker, { url }, folder) {
+      const settings: FaultWorkerSettings = { name: worker, url, folder, options }
+      return await ready(new Child("../bench/bus-fault-worker.ts", worker, settings))
+    },
+    async connect({ url }) {
+      const broker = new ServiceBroker({
+        nodeID: "caller",
+        transporter: url,
+        logger: false,
+        ...options,
+      })
+      await broker.start()
+      await broker.waitForServices("lab", 20_000)
+      return new MoleculerCaller(broker)
+    },
+  }
+}
+
+async function ready(worker: Child): Promise<Child> {
+  await worker.message("ready")
+  return worker
+}
+
+class MoleculerCaller implements FaultCaller {
+  readonly #broker: ServiceBroker
+  readonly #calls: ToldCall[] = []
+
+  constructor(broker: ServiceBroker) {
+    this.#broker = broker
+  }
+
+  async call(): Promise<ToldCall> {
+    const told: ToldCall = {
+      id: `c-${this.#calls.length + 1}`,
+      operationId: "lab.work",
+      isIdempotent: false,
+      sentAt: Date.now(),
+      timeout: DEADLINE,
+      settled: 0,
+    }
+    this.#calls.push(told)
+    try {
+      const { id, run, worker } = await this.#broker.call<
+        { id: string; run: string; worker: string },
+        object
+      >("lab.work", { id: told.id, ms: WORK })
+      Object.assign(told, { run, worker, isWrong: id !== told.id })
+    } catch (error) {
+      const { type, name, message, retryable } = error as Error & {
+        readonly type?: string
+        readonly retryable?: boolean
+      }
+      // It says nothing of whether it ran, so that nothing of that can be untrue.
+      told.error = {
+        code: type ?? name,
+        message,
+        retryable: retryable === true,
+        mayHaveExecuted: true,
+      }
+    }
+    told.settled++
+    told.settledAt = Date.now()
+    return told
+  }
+
+  told(): Told {
+    return { calls: this.#calls, streams: [] }
+  }
+
+  async close(): Promise<void> {
+    await this.#broker.stop()
+  }
+}

@@ -1,0 +1,146 @@
+/** The same three faults for our calls over NATS and for Moleculer's, audited by the same journal. */
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { audit } from "../faults/audit.ts"
+import type { AuditReport } from "../faults/audit.ts"
+import type { Child } from "../faults/children.ts"
+import { readJournal } from "../faults/journal.ts"
+import { provideNats, startNats } from "../test/support/brokers.ts"
+import type { Broker } from "../test/support/brokers.ts"
+import { DEADLINE, moleculer, moleculerTuned, ours } from "./bus-fault-systems.ts"
+import type { FaultCaller, FaultSystem } from "./bus-fault-systems.ts"
+import { columns } from "./table.ts"
+
+/** What a fault did to calls that are not idempotent. */
+export interface BusFault {
+  readonly fault: string
+  readonly system: string
+  readonly report: AuditReport
+}
+
+export interface BusFaultResults {
+  readonly busFaults: readonly BusFault[]
+}
+
+interface Fault {
+  readonly title: string
+  inject(victim: Child, broker: Broker): Promise<void>
+}
+
+const FAULTS: readonly Fault[] = [
+  {
+    title: "one of three workers killed",
+    inject: async (victim) => victim.kill("SIGKILL"),
+  },
+  {
+    title: "broker killed, back after 1 s",
+    async inject(_victim, broker) {
+      await broker.kill()
+      await sleep(1000)
+      await broker.restart()
+    },
+  },
+  {
+    title: "one of three workers frozen for 8 s",
+    async inject(victim) {
+      victim.freeze()
+      await sleep(8000)
+      victim.thaw()
+    },
+  },
+]
+
+const PER_SECOND = 200
+/** So long after its deadline a call counts as one that hangs. */
+const HANGS_AFTER = 10_000
+
+/** Puts every system through every fault, one after the other. */
+export async function measureBusFaults({
+  isQuick,
+  say,
+}: {
+  readonly isQuick: boolean
+  readonly say: (text: string) => void
+}): Promise<BusFaultResults> {
+  if (!(await provideNats())) {
+    throw new Error("--bus-faults needs nats-server: apt-get install nats-server")
+  }
+  const busFaults: BusFault[] = []
+  for (const fault of FAULTS) {
+    for (const system of [ours, moleculer, moleculerTuned]) {
+      say(`${system.name}: ${fault.title}`)
+      const report = await suffer(system, fault, isQuick ? 3 : 6)
+      busFaults.push({ fault: fault.title, system: system.name, report })
+    }
+  }
+  return { busFaults }
+}
+
+async function suffer(system: FaultSystem, fault: Fault, seconds: number): Promise<AuditReport> {
+  const folder = mkdtempSync(join(tmpdir(), "operations-bench-"))
+  await using broker = await startNats()
+  const workers = await Promise.all(
+    ["w1", "w2", "w3"].map((name) => system.startWorker(name, broker, folder)),
+  )
+  const caller = await system.connect(broker)
+  try {
+    await warm(caller)
+    const load = loadFor(caller, seconds)
+    await sleep((seconds * 1000) / 3)
+    await fault.inject(workers[0] as Child, broker)
+    await patientlyAll(await load)
+    // What begins after its caller was told otherwise begins about now.
+    await sleep(300)
+    return audit(readJournal(folder), caller.told())
+  } finally {
+    // One that hangs would hold it up.
+    await Promise.race([caller.close(), sleep(2000, undefined, { ref: false })])
+    for (const worker of workers) await worker[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Calls until each of three workers must have been found. */
+async function warm(caller: FaultCaller): Promise<void> {
+  for (let round = 0; round < 3; round++) {
+    await Promise.all(Array.from({ length: 12 }, () => caller.call()))
+  }
+}
+
+/** So many calls each second, whatever becomes of them. */
+async function loadFor(caller: FaultCaller, seconds: number): Promise<Promise<unknown>[]> {
+  const calls: Promise<unknown>[] = []
+  const began = performance.now()
+  while (calls.length < PER_SECOND * seconds) {
+    const due = Math.ceil(((performance.now() - began) / 1000) * PER_SECOND)
+    while (calls.length < Math.min(due, PER_SECOND * seconds)) calls.push(caller.call())
+    await sleep(10)
+  }
+  return calls
+}
+
+async function patientlyAll(calls: readonly Promise<unknown>[]): Promise<void> {
+  const over = new AbortController()
+  const late = sleep(DEADLINE + HANGS_AFTER, undefined, { signal: over.signal })
+  await Promise.race([Promise.all(calls), late.catch(() => undefined)])
+  over.abort()
+}
+
+/** The faults, as plain text. */
+export function busFaultTables({ busFaults }: BusFaultResults): string[] {
+  const head = ["", "calls", "ok", "failed", "hung", "ran twice", "untrue", "began late", "p99"]
+  return FAULTS.map(({ title }) => {
+    const rows = busFaults
+      .filter(({ fault }) => fault === title)
+      .map(({ system, report }) => [
+        system,
+        ...[report.calls, report.ok, report.failed, report.hung.length].map(String),
+        ...[report.twice.length, report.untrue.length, report.startedLate].map(String),
+        `${Math.round(report.latency.p99)} ms`,
+      ])
+    const load = `${PER_SECOND} calls a second that are not idempotent`
+    return `${title}; ${load}\n\n${columns([head, ...rows])}`
+  })
+}

@@ -1,0 +1,78 @@
+import { createRequire } from "node:module"
+import Type from "typebox"
+import type { Redis } from "ioredis"
+import type { BusTransport } from "../../src/transport/bus/transport.ts"
+import { Quote, quote, QuoteInput } from "../cases.ts"
+import { loadBuiltBus } from "../library.ts"
+import type { BusLibrary } from "../library.ts"
+import type { BusContender, BusName } from "./bus.ts"
+import { StreamInput } from "./socket.ts"
+
+const ITEM_TEXT = "x".repeat(8192)
+
+/** A registry that is served over a broker, and called by a typed client. */
+export function oursOverBus(name: BusName): BusContender {
+  return {
+    async serve(url) {
+      const library = await loadBuiltBus()
+      const transport = transportTo(library, url)
+      const registry = library.createRegistry(served(library))
+      library.serveCalls({ registry, transport })
+      await transport.whenConnected()
+    },
+    async connect(url) {
+      const library = await loadBuiltBus()
+      const client = library.createClient<Registry>(transportTo(library, url))
+      return {
+        // Both do the same; what is not idempotent has to be granted to one worker before it runs.
+        call:
+          name === "idempotent"
+            ? (input) => client.shop.quote(input)
+            : (input) => client.shop.order(input),
+        data: (result) => (result as { readonly data: unknown }).data,
+        open: (count) => client.shop.blobs({ count }),
+      }
+    },
+  }
+}
+
+type Registry = ReturnType<typeof registryOf>
+
+function registryOf(library: BusLibrary) {
+  return library.createRegistry(served(library))
+}
+
+function served({ defineOperation }: Pick<BusLibrary, "defineOperation">) {
+  const shop = {
+    namespace: "shop",
+    description: "",
+    accessControl: { requiredScopes: [] },
+  } as const
+  const small = { ...shop, inputSchema: QuoteInput, outputSchema: Quote, handler: quote } as const
+  return [
+    defineOperation({ ...small, name: "quote", type: "query" }),
+    defineOperation({ ...small, name: "order", type: "mutation" }),
+    defineOperation({
+      ...shop,
+      name: "blobs",
+      type: "subscription",
+      inputSchema: StreamInput,
+      outputSchema: Type.Object({ at: Type.Integer(), text: Type.String() }),
+      async *handler({ count }) {
+        for (let at = 0; at < count; at++) yield { at, text: ITEM_TEXT }
+      },
+    }),
+  ] as const
+}
+
+function transportTo(library: BusLibrary, url: string): BusTransport {
+  if (!url.startsWith("redis"))
+    return library.createNatsTransport({ servers: url, logger: library.silentLogger })
+  // The one that the library is tested with: this folder has an older one, for Moleculer.
+  const root = createRequire(new URL("../../package.json", import.meta.url))
+  const { Redis: Client } = root("ioredis") as { readonly Redis: new (url: string) => Redis }
+  return library.createRedisTransport({
+    client: new Client(url) as never,
+    logger: library.silentLogger,
+  })
+}

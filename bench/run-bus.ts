@@ -1,0 +1,54 @@
+import { provideNats, provideRedis, startNats, startRedis } from "../test/support/brokers.ts"
+import { callsOf, startPair } from "./bus.ts"
+import type { BusPair } from "./bus.ts"
+import type { BusResults } from "./bus-report.ts"
+import { measureBusStream } from "./bus-streams.ts"
+import type { BusStream } from "./bus-streams.ts"
+import type { BusName } from "./contenders/bus.ts"
+import { measure } from "./measure.ts"
+import type { Effort } from "./measure.ts"
+
+const OVER_NATS = ["request", "table", "granted", "idempotent", "moleculer"] as const
+const OVER_REDIS = ["redis-granted", "redis-moleculer"] as const
+
+/** Measures calls and streams over brokers, which it starts itself. */
+export async function measureBus(
+  effort: Effort,
+  { isQuick, say }: { readonly isQuick: boolean; readonly say: (text: string) => void },
+): Promise<BusResults> {
+  if (!(await provideNats()) || !(await provideRedis())) {
+    throw new Error(
+      "--bus needs nats-server and redis-server: apt-get install nats-server redis-server",
+    )
+  }
+  await using nats = await startNats()
+  await using redis = await startRedis()
+  const brokers = { nats, redis }
+  // A batch has to be long next to messages between processes, and callers next to their warm-up.
+  const longer = { ...effort, batch: effort.batch * 10, warmUp: effort.warmUp * 6 }
+  say("Measuring calls over brokers")
+  const pairs: BusPair[] = []
+  try {
+    const names: readonly BusName[] = [...OVER_NATS, ...OVER_REDIS]
+    for (const name of names) pairs.push(await startPair(name, brokers))
+    const busCalls = await measure(
+      pairs.map((pair) => callsOf(pair, 64)),
+      longer,
+    )
+    say("Measuring calls over brokers, one at a time")
+    const busSingles = await measure(
+      pairs.map((pair) => callsOf(pair, 1)),
+      longer,
+    )
+    for (const pair of pairs.splice(0)) pair.end()
+    say("Reading long streams over brokers")
+    const busStreams: BusStream[] = []
+    const items = isQuick ? 10_000 : 100_000
+    for (const name of ["granted", "redis-granted"] as const) {
+      busStreams.push(await measureBusStream(name, brokers, items))
+    }
+    return { busCalls, busSingles, busStreams }
+  } finally {
+    for (const pair of pairs) pair.end()
+  }
+}

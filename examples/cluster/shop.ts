@@ -1,0 +1,58 @@
+// #region registry
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { appendFileSync } from "node:fs"
+import { setTimeout as sleep } from "node:timers/promises"
+import { Type } from "typebox"
+
+/** What every worker serves. `worker` is its name, `journal` a file that says what ran where. */
+export function createShop(worker: string, journal: string) {
+  const quote = defineOperation({
+    namespace: "order",
+    name: "quote",
+    type: "query",
+    description: "Says what an order would cost",
+    inputSchema: Type.Object({ pieces: Type.Integer({ minimum: 1 }) }),
+    outputSchema: Type.Object({ price: Type.Number(), worker: Type.String() }),
+    accessControl: { requiredScopes: [] },
+    handler: async ({ pieces }) => {
+      await sleep(5)
+      return { price: pieces * 3, worker }
+    },
+  })
+
+  const place = defineOperation({
+    namespace: "order",
+    name: "place",
+    type: "mutation",
+    description: "Places an order",
+    inputSchema: Type.Object({ order: Type.Integer(), takes: Type.Integer() }),
+    outputSchema: Type.Object({ order: Type.Integer(), worker: Type.String() }),
+    accessControl: { requiredScopes: [] },
+    handler: async ({ order, takes }) => {
+      appendFileSync(journal, `${order} ${worker}\n`)
+      await sleep(takes)
+      return { order, worker }
+    },
+  })
+
+  const follow = defineOperation({
+    namespace: "order",
+    name: "follow",
+    type: "subscription",
+    description: "Tells where an order is",
+    inputSchema: Type.Object({ order: Type.Integer() }),
+    outputSchema: Type.Object({ order: Type.Integer(), station: Type.Integer() }),
+    accessControl: { requiredScopes: [] },
+    async *handler({ order }, context) {
+      for (let station = 1; ; station++) {
+        yield { order, station }
+        await sleep(1, undefined, { signal: context.signal })
+      }
+    },
+  })
+
+  return createRegistry([quote, place, follow])
+}
+
+export type Shop = ReturnType<typeof createShop>
+// #endregion

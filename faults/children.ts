@@ -1,0 +1,144 @@
+import { execFileSync, spawn } from "node:child_process"
+import type { ChildProcess } from "node:child_process"
+import { once } from "node:events"
+import { existsSync, readFileSync } from "node:fs"
+import { programPath } from "./programs.ts"
+import type { Program } from "./programs.ts"
+
+/** How a process ended. */
+export interface Exit {
+  readonly code: number | null
+  readonly signal: NodeJS.Signals | null
+}
+
+interface Message {
+  readonly type: string
+  readonly [field: string]: unknown
+}
+
+/** So much of what a child complains about is kept. */
+const MOST_TEXT = 4000
+const HANGING = 20_000
+
+const running = new Set<ChildProcess>()
+// Also a frozen one ends by this. Nothing is left behind, whatever ends the lab.
+process.once("exit", () => {
+  for (const child of running) child.kill("SIGKILL")
+})
+
+/** A process of the lab: one of its own programs, which speaks to it by messages. */
+export class Child implements AsyncDisposable {
+  readonly name: string
+  readonly exit: Promise<Exit>
+  readonly #process: ChildProcess
+  readonly #listeners = new Set<(message: Message) => void>()
+  readonly #heard: Message[] = []
+  #complaints = ""
+
+  constructor(program: Program, name: string, settings: unknown) {
+    this.name = name
+    const args = [programPath(program), JSON.stringify(settings)]
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "pipe", "ipc"] })
+    this.#process = child
+    running.add(child)
+    this.exit = once(child, "exit").then(([code, signal]: unknown[]) => {
+      running.delete(child)
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null }
+    })
+    child.stderr?.on("data", (bytes) => {
+      this.#complaints = `${this.#complaints}${bytes}`.slice(-MOST_TEXT)
+    })
+    child.on("message", (message: Message) => {
+      this.#heard.push(message)
+      for (const listener of this.#listeners) listener(message)
+    })
+  }
+
+  get pid(): number {
+    const { pid } = this.#process
+    if (pid === undefined) throw new Error(`The process ${this.name} of the lab did not start.`)
+    return pid
+  }
+
+  get isAlive(): boolean {
+    return running.has(this.#process)
+  }
+
+  send(message: Message): void {
+    if (this.#process.connected) this.#process.send(message, () => undefined)
+  }
+
+  /** The first message of a type that came, or comes. Rejects if it ends before that, or says nothing. */
+  async message(type: string, within = HANGING): Promise<Message> {
+    const heard = this.#heard.find((message) => message.type === type)
+    return heard ?? (await this.#next(type, within))
+  }
+
+  /** Asks, and resolves with the next message of that type. */
+  async ask(message: Message, answer: string, within = HANGING): Promise<Message> {
+    const next = this.#next(answer, within)
+    this.send(message)
+    return await next
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    if (this.isAlive) process.kill(this.pid, signal)
+  }
+
+  freeze(): void {
+    this.kill("SIGSTOP")
+  }
+
+  thaw(): void {
+    this.kill("SIGCONT")
+  }
+
+  /** The bytes that it has in memory. */
+  memory(): number {
+    return memoryOf(this.pid)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.kill("SIGKILL")
+    await this.exit
+  }
+
+  async #next(type: string, within: number): Promise<Message> {
+    return await new Promise((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer)
+        this.#listeners.delete(listen)
+      }
+      const listen = (message: Message): void => {
+        if (message.type !== type) return
+        end()
+        resolve(message)
+      }
+      const fail = (why: string): void => {
+        end()
+        reject(new Error(`The process ${this.name} of the lab ${why}:\n${this.#complaints}`))
+      }
+      const timer = setTimeout(() => fail(`did not say "${type}" in ${within} ms`), within)
+      this.#listeners.add(listen)
+      void this.exit.then(({ code, signal }) => fail(`ended with ${signal ?? code}`))
+    })
+  }
+}
+
+/** The bytes that a process has in memory; 0 for one that is gone. */
+export function memoryOf(pid: number): number {
+  try {
+    return existsSync("/proc/self/status") ? memoryInProc(pid) : memoryByPs(pid)
+  } catch {
+    return 0
+  }
+}
+
+function memoryInProc(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8")
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024
+}
+
+function memoryByPs(pid: number): number {
+  return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) * 1024
+}

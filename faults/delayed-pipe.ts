@@ -1,0 +1,100 @@
+import type { Socket } from "node:net"
+
+/** How a pipe treats what goes through it. */
+export interface PipeFaults {
+  readonly delay?: number | undefined
+  readonly jitter?: number | undefined
+  readonly bytesPerSecond?: number | undefined
+  readonly isStalled: boolean
+}
+
+/** So much may wait in a pipe; whoever sends more has to wait. */
+const MOST_BYTES = 1024 * 1024
+
+/** One direction of a connection: bytes come out in order, later, slower, or not for a while. */
+export class DelayedPipe {
+  readonly #from: Socket
+  readonly #to: Socket
+  readonly #random: () => number
+  readonly #allow: (bytes: number) => number
+  readonly #waiting: { readonly bytes: Buffer; readonly dueAt: number }[] = []
+  #faults: PipeFaults = { isStalled: false }
+  #size = 0
+  /** When the last one in line is due: none may overtake it. */
+  #lastDue = 0
+  #timer: NodeJS.Timeout | undefined
+  #hasEnded = false
+  #isOver = false
+
+  /** `allow` says how many bytes of a number still get through. */
+  constructor(from: Socket, to: Socket, random: () => number, allow: (bytes: number) => number) {
+    this.#from = from
+    this.#to = to
+    this.#random = random
+    this.#allow = allow
+    from.on("data", (bytes: Buffer) => this.#take(bytes))
+    from.on("end", () => this.#ended())
+    to.on("drain", () => this.#flush())
+  }
+
+  get isEmpty(): boolean {
+    return this.#waiting.length === 0
+  }
+
+  apply(faults: PipeFaults): void {
+    this.#faults = faults
+    this.#flush()
+  }
+
+  stop(): void {
+    this.#isOver = true
+    clearTimeout(this.#timer)
+    this.#waiting.length = 0
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isOver) return
+    const { delay = 0, jitter = 0, bytesPerSecond } = this.#faults
+    const sending = bytesPerSecond === undefined ? 0 : (bytes.length / bytesPerSecond) * 1000
+    const varied = delay + (this.#random() * 2 - 1) * jitter
+    const dueAt = Math.max(Date.now() + Math.max(0, varied), this.#lastDue) + sending
+    this.#lastDue = dueAt
+    this.#waiting.push({ bytes, dueAt })
+    this.#size += bytes.length
+    if (this.#size > MOST_BYTES) this.#from.pause()
+    this.#flush()
+  }
+
+  #ended(): void {
+    this.#hasEnded = true
+    this.#flush()
+  }
+
+  #flush(): void {
+    clearTimeout(this.#timer)
+    if (this.#isOver || this.#faults.isStalled) return
+    for (;;) {
+      const next = this.#waiting[0]
+      if (next === undefined) break
+      const wait = next.dueAt - Date.now()
+      if (wait > 0) {
+        this.#timer = setTimeout(() => this.#flush(), wait)
+        return
+      }
+      if (this.#to.writableNeedDrain) return
+      this.#waiting.shift()
+      this.#write(next.bytes)
+      if (this.#isOver) return
+    }
+    if (this.#hasEnded) this.#to.end()
+  }
+
+  #write(bytes: Buffer): void {
+    this.#size -= bytes.length
+    const allowed = this.#allow(bytes.length)
+    if (!this.#to.destroyed) this.#to.write(bytes.subarray(0, allowed))
+    // The rest was to come after the place at which it broke.
+    if (allowed < bytes.length) this.stop()
+    else if (this.#size <= MOST_BYTES) this.#from.resume()
+  }
+}

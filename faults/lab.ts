@@ -1,0 +1,246 @@
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { monitorEventLoopDelay } from "node:perf_hooks"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { GuardOptions } from "../src/transport/bus/options.ts"
+import type { BusStats, CallingStats } from "../src/transport/bus/stats.ts"
+import type { Broker } from "../test/support/brokers.ts"
+import { audit } from "./audit.ts"
+import type { AuditReport } from "./audit.ts"
+import { startBroker } from "./brokers.ts"
+import { HANGS_AFTER, LabCaller } from "./caller.ts"
+import type { CallersOrder, CallersSettings } from "./caller-process.ts"
+import { Child, memoryOf } from "./children.ts"
+import type { BusAddress, Engine } from "./engines.ts"
+import { readJournal } from "./journal.ts"
+import type { Journal } from "./journal.ts"
+import { FaultProxy } from "./proxy.ts"
+import type { Check, Size } from "./scenario.ts"
+import type { Told } from "./told.ts"
+import type { WorkerSettings } from "./worker.ts"
+
+/** What a lab is set up with. */
+export interface LabOptions {
+  readonly engine: Engine
+  readonly size: Size
+  readonly seed: number
+}
+
+type WorkerOptions = Partial<Pick<WorkerSettings, "limits" | "grace">> & {
+  /** Connects through here instead of to the broker itself. */
+  readonly proxy?: FaultProxy | undefined
+}
+
+/** What a process of callers reports. */
+export interface CallersReport {
+  readonly told: Told
+  /** When one of them was connected. */
+  readonly connections: readonly number[]
+  readonly stats: readonly CallingStats[]
+}
+
+/** A broker, workers and callers for one scenario, and all that is found out about them. */
+export class Lab implements AsyncDisposable {
+  readonly engine: Engine
+  readonly size: Size
+  readonly checks: Check[] = []
+  readonly facts: Record<string, string | number> = {}
+  /** The guard's times, the same for everybody; set it before anybody is started. */
+  guard: GuardOptions | undefined
+  readonly #folder = mkdtempSync(join(tmpdir(), "operations-faults-"))
+  readonly #ended: AsyncDisposable[] = []
+  readonly #callers: LabCaller[] = []
+  readonly #reports: CallersReport[] = []
+  readonly #loop = monitorEventLoopDelay({ resolution: 10 })
+  #random: number
+  #workers = 0
+  #broker: Broker | undefined
+
+  constructor({ engine, size, seed }: LabOptions) {
+    this.engine = engine
+    this.size = size
+    this.#random = seed >>> 0
+    this.#loop.enable()
+  }
+
+  get broker(): Broker {
+    if (this.#broker === undefined) throw new Error("The lab has no broker yet: startBroker().")
+    return this.#broker
+  }
+
+  /** One of these, by the size of the run. */
+  pick<TValue>(full: TValue, quick: TValue, short: TValue = quick): TValue {
+    return { full, quick, short }[this.size]
+  }
+
+  /** A number from 0 to 1, the same ones for the same seed. */
+  readonly random = (): number => {
+    this.#random = (this.#random + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(this.#random ^ (this.#random >>> 15), this.#random | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 0x1_0000_0000
+  }
+
+  /** The bytes that the broker has in memory. */
+  brokerMemory(): number {
+    return memoryOf(this.broker.pid)
+  }
+
+  async startBroker(): Promise<Broker> {
+    this.#broker = this.#own(await startBroker(this.engine))
+    return this.#broker
+  }
+
+  /** A way to the broker on which things can go wrong. */
+  async proxy(): Promise<FaultProxy> {
+    return this.#own(await FaultProxy.start(this.broker.port, this.random))
+  }
+
+  /** Starts a worker; resolves when it has begun, which may be long before it is connected. */
+  async launchWorker(options: WorkerOptions = {}): Promise<Child> {
+    const { limits, grace = 10_000, proxy } = options
+    const name = `w${++this.#workers}`
+    const settings: WorkerSettings = {
+      name,
+      bus: this.#address(proxy),
+      folder: this.#folder,
+      limits,
+      grace,
+    }
+    const worker = this.#own(new Child("worker.ts", name, settings))
+    await worker.message("started")
+    return worker
+  }
+
+  /** Starts workers; resolves when all of them are there. */
+  async workers(count: number, options: WorkerOptions = {}): Promise<Child[]> {
+    const workers = await Promise.all(
+      Array.from({ length: count }, () => this.launchWorker(options)),
+    )
+    await Promise.all(workers.map((worker) => worker.message("ready")))
+    return workers
+  }
+
+  /** What a worker counts. */
+  async statsOf(worker: Child): Promise<BusStats> {
+    return (await worker.ask({ type: "stats" }, "stats"))["stats"] as BusStats
+  }
+
+  /** A caller in this process. */
+  caller(proxy?: FaultProxy): LabCaller {
+    const caller = new LabCaller(`c${this.#callers.length + 1}`, this.#address(proxy))
+    this.#callers.push(caller)
+    return this.#own(caller)
+  }
+
+  /** Callers in a process of their own. */
+  async callers(count = 1): Promise<CallerGroup> {
+    const name = `g${this.#ended.length}`
+    const settings: CallersSettings = { name, bus: this.#address(), callers: count }
+    const child = this.#own(new Child("caller-process.ts", name, settings))
+    await child.message("ready")
+    return new CallerGroup(child, (report) => this.#reports.push(report))
+  }
+
+  /** Makes calls until each of these workers has answered one, so that everybody knows everybody. */
+  async warm(caller: LabCaller, workers: readonly Child[]): Promise<void> {
+    const missing = new Set(workers.map(({ name }) => name))
+    for (const until = Date.now() + HANGS_AFTER; missing.size > 0 && Date.now() < until;) {
+      const told = await Promise.all(
+        Array.from({ length: 4 * workers.length }, () => caller.call({ operation: "work", ms: 5 })),
+      )
+      for (const { worker = "" } of told) missing.delete(worker)
+    }
+  }
+
+  journal(): Journal {
+    return readJournal(this.#folder)
+  }
+
+  /** What all callers were told so far. */
+  told(): Told {
+    const all = [...this.#callers.map(({ told }) => told), ...this.#reports.map(({ told }) => told)]
+    return {
+      calls: all.flatMap(({ calls }) => calls),
+      streams: all.flatMap(({ streams }) => streams),
+    }
+  }
+
+  audit(): AuditReport {
+    return audit(this.journal(), this.told())
+  }
+
+  /** Something has to hold. */
+  check(what: string, holds: boolean, saw: string | number): void {
+    this.checks.push({ what, holds, saw: String(saw), isTimed: false })
+  }
+
+  /** Something takes so many milliseconds at most, and what this process stood still by itself. */
+  checkTime(what: string, limit: number, milliseconds: number): void {
+    const stood = this.#loop.max / 1e6
+    const holds = milliseconds <= limit + stood
+    const saw = `${Math.round(milliseconds)} ms (at most ${limit}, and ${Math.round(stood)} of our own)`
+    this.checks.push({ what, holds, saw, isTimed: true })
+  }
+
+  /** A limit that a busy machine can break, of whatever kind. */
+  checkBusy(what: string, holds: boolean, saw: string | number): void {
+    this.checks.push({ what, holds, saw: String(saw), isTimed: true })
+  }
+
+  /** Looks again and again until something holds; gives whether it did. */
+  async until(holds: () => boolean | Promise<boolean>, within: number): Promise<boolean> {
+    for (const end = Date.now() + within; Date.now() < end; await sleep(20)) {
+      if (await holds()) return true
+    }
+    return await holds()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#loop.disable()
+    // Callers before workers before the broker: none of them notices.
+    for (const one of this.#ended.splice(0).toReversed()) await one[Symbol.asyncDispose]()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #own<TOwned extends AsyncDisposable>(one: TOwned): TOwned {
+    this.#ended.push(one)
+    return one
+  }
+
+  #address(proxy?: FaultProxy): BusAddress {
+    const { port } = proxy ?? this.broker
+    return { engine: this.engine, port, guard: this.guard }
+  }
+}
+
+/** Callers in a process of their own, as the lab sees them. */
+export class CallerGroup {
+  readonly child: Child
+  readonly #keep: (report: CallersReport) => void
+
+  constructor(child: Child, keep: (report: CallersReport) => void) {
+    this.child = child
+    this.#keep = keep
+  }
+
+  /** Has all of them do something; resolves when it is over, with what they report of all they ever did. */
+  async run(order: CallersOrder, within: number): Promise<CallersReport> {
+    await this.child.ask(order, "settled", within).catch(() => undefined)
+    return await this.report()
+  }
+
+  /** What they have to say. What the lab is to know for its audit is asked for once, at the end. */
+  async report(): Promise<CallersReport> {
+    return (await this.child.ask({ type: "report" }, "report")) as unknown as CallersReport
+  }
+
+  /** Ends them, and hands what they were told to the audit. */
+  async finish(): Promise<CallersReport> {
+    const report = await this.report()
+    this.#keep(report)
+    await this.child[Symbol.asyncDispose]()
+    return report
+  }
+}

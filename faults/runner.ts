@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { audit } from "./audit.ts"
+import { Lab } from "./lab.ts"
+import type { LabOptions } from "./lab.ts"
+import type { Check, Scenario, Size, Verdict } from "./scenario.ts"
+
+/** No scenario takes longer, unless something hangs. */
+const LONGEST = 180_000
+
+/** Runs a scenario in a lab of its own. Never rejects: what goes wrong is part of the verdict. */
+export async function runScenario(scenario: Scenario, options: LabOptions): Promise<Verdict> {
+  const began = performance.now()
+  const lab = new Lab(options)
+  let fault: string | undefined
+  let report = audit({ entries: [], torn: [] }, { calls: [], streams: [] })
+  try {
+    await within(LONGEST, scenario.run(lab))
+    // What begins after its caller was told otherwise begins about now.
+    await sleep(300)
+    report = lab.audit()
+  } catch (error) {
+    fault = error instanceof Error ? error.message : String(error)
+  }
+  try {
+    await lab[Symbol.asyncDispose]()
+  } catch (error) {
+    fault ??= `The lab could not be cleared: ${String(error)}`
+  }
+  const checks = [...always(report), ...lab.checks]
+  return {
+    id: scenario.id,
+    title: scenario.title,
+    engine: options.engine,
+    seed: options.seed,
+    report,
+    checks,
+    facts: lab.facts,
+    fault,
+    passed: fault === undefined && allHold(checks, options.size),
+    seconds: (performance.now() - began) / 1000,
+  }
+}
+
+/** Whether all holds that counts: with every change, on machines with much else to do, time does not. */
+export function allHold(checks: readonly Check[], size: Size): boolean {
+  return checks.every(({ holds, isTimed }) => holds || (isTimed && size === "short"))
+}
+
+/** What holds in every scenario, so that none can forget it. */
+function always({ calls, streams, hung, twice, untrue }: Verdict["report"]): Check[] {
+  const none = (what: string, found: readonly string[]): Check => ({
+    what,
+    holds: found.length === 0,
+    saw: found.length === 0 ? "0" : `${found.length}, such as: ${found.slice(0, 3).join(" / ")}`,
+    isTimed: false,
+  })
+  return [
+    // A scenario that called nobody has shown nothing.
+    {
+      what: "calls were made",
+      holds: calls + streams > 0,
+      saw: `${calls + streams}`,
+      isTimed: false,
+    },
+    none("every call settles", hung),
+    none("none runs twice", twice),
+    none("what callers are told is true", untrue),
+  ]
+}
+
+async function within(limit: number, work: Promise<void>): Promise<void> {
+  const waiting = new AbortController()
+  const late = sleep(limit, undefined, { signal: waiting.signal }).then(
+    () => Promise.reject(new Error(`It was not over after ${limit / 1000} s.`)),
+    () => undefined,
+  )
+  try {
+    await Promise.race([work, late])
+  } finally {
+    waiting.abort()
+  }
+}

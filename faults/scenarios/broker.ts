@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { LabCaller } from "../caller.ts"
+import type { Lab } from "../lab.ts"
+import type { Scenario } from "../scenario.ts"
+import type { ToldCall } from "../told.ts"
+import { checkCodes, failedCalls, loadOf, setUp } from "./common.ts"
+
+/** A broker that is back before the deadline: nobody notices more than a delay. */
+export const brokerRestarted: Scenario = {
+  id: "F13",
+  title: "broker killed, back after 1 s",
+  async run(lab) {
+    const { caller } = await setUp(lab)
+    const loading = caller.rate(loadOf(lab))
+    await sleep(lab.pick(2000, 1500, 1000))
+    await lab.broker.kill()
+    await sleep(1000)
+    await lab.broker.restart()
+    await loading
+    await caller.settled()
+    const report = lab.audit()
+    checkCodes(lab, report, [])
+    lab.checkTime("p99 is within 2.5 s", 2500, report.latency.p99)
+  },
+}
+
+/** One that stays away longer than anyone waits: calls end at their deadline, and say what is so. */
+export const brokerGone: Scenario = {
+  id: "F14",
+  title: "broker gone longer than the deadline",
+  async run(lab) {
+    const { caller } = await setUp(lab)
+    const timeout = lab.pick(5000, 2000, 2000)
+    const gone = 2 * timeout
+    const loading = caller.rate({ ...loadOf(lab), timeout, seconds: (gone / 1000) * 1.2 })
+    await sleep(1000)
+    await lab.broker.kill()
+    const at = Date.now()
+    await sleep(gone / 2)
+    lab.check("the caller says that it is not connected", !caller.transport.isConnected, "")
+    await sleep(gone / 2)
+    const back = Date.now()
+    await lab.broker.restart()
+    const { first, took } = await firstAfter(lab, caller)
+    await loading
+    await caller.settled()
+    const report = lab.audit()
+    checkCodes(lab, report, ["TIMEOUT"])
+    const failed = failedCalls(lab).filter((call) => call.sentAt > at)
+    lab.check("the fault was felt", failed.length > 0, failed.length)
+    const unsent = failed.filter(({ sentAt }) => sentAt + timeout < back)
+    const untold = unsent.filter(({ error }) => error?.mayHaveExecuted !== false)
+    lab.check("what was never sent says so", untold.length === 0, untold.length)
+    lab.checkTime("calls end at their deadline", 250, report.overdue)
+    lab.check(
+      "calls succeed when it is back",
+      first?.error === undefined,
+      first?.error?.code ?? "ok",
+    )
+    lab.checkTime("within 1 s", 1000, took)
+  },
+}
+
+/** One that stands still: nobody hears anybody, and no worker is to blame. */
+export const brokerFrozen: Scenario = {
+  id: "F17",
+  title: "broker frozen for 5 s",
+  async run(lab) {
+    const { caller } = await setUp(lab)
+    const loading = caller.rate({ ...loadOf(lab), seconds: lab.pick(8, 8, 6) })
+    await sleep(1000)
+    lab.broker.freeze()
+    await sleep(lab.pick(5000, 5000, 3000))
+    lab.broker.thaw()
+    const { first, took } = await firstAfter(lab, caller)
+    await loading
+    await caller.settled()
+    const report = lab.audit()
+    checkCodes(lab, report, ["TIMEOUT"])
+    const accused = caller.transport.stats().calling.workersLost
+    lab.check("no worker is accused", accused === 0, accused)
+    lab.checkTime("calls end at their deadline", 250, report.overdue)
+    lab.check(
+      "calls succeed when it is back",
+      first?.error === undefined,
+      first?.error?.code ?? "ok",
+    )
+    lab.checkTime("within 1 s", 1000, took)
+  },
+}
+
+/** Everybody may be there before the broker is. */
+export const brokerAbsent: Scenario = {
+  id: "F19",
+  title: "broker absent at the start",
+  async run(lab) {
+    const broker = await lab.startBroker()
+    await broker.kill()
+    const workers = await Promise.all(Array.from({ length: 3 }, () => lab.launchWorker()))
+    const caller = lab.caller()
+    const early = caller.call({ ms: 5, timeout: 20_000 })
+    const given = await caller.call({ ms: 5, timeout: 500 })
+    lab.check("who cannot wait is told", given.error?.code === "TIMEOUT", given.error?.code ?? "ok")
+    lab.check("nobody says to be connected", !caller.transport.isConnected, "")
+    lab.check(
+      "workers run all the same",
+      workers.every(({ isAlive }) => isAlive),
+      "",
+    )
+    await sleep(lab.pick(3000, 1000))
+    await broker.restart()
+    const { took } = await firstAfter(lab, caller)
+    const held = await early
+    lab.check("what waited succeeds", held.error === undefined, held.error?.code ?? "ok")
+    lab.checkTime("calls succeed within 1.5 s", 1500, took)
+    await lab.warm(caller, workers)
+    const seen = new Set(lab.told().calls.map(({ worker }) => worker))
+    lab.check(
+      "all workers are found",
+      workers.every(({ name }) => seen.has(name)),
+      [...seen].join(" "),
+    )
+  },
+}
+
+/** A call at once, and how long it takes. */
+async function firstAfter(
+  lab: Lab,
+  caller: LabCaller,
+): Promise<{ readonly first: ToldCall; readonly took: number }> {
+  const at = Date.now()
+  const first = await caller.call({ ms: 1, timeout: lab.pick(5000, 5000, 20_000) })
+  return { first, took: Date.now() - at }
+}

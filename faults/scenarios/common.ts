@@ -1,0 +1,79 @@
+import type { AuditReport } from "../audit.ts"
+import type { LabCaller, RateOrder } from "../caller.ts"
+import type { Child } from "../children.ts"
+import type { Lab } from "../lab.ts"
+import type { ToldCall } from "../told.ts"
+
+/** The load of the matrix: 200 calls a second for 6 s, 300 ms of work each, a deadline of 5 s. */
+export function loadOf(lab: Lab): RateOrder {
+  return {
+    operation: "work",
+    perSecond: lab.pick(200, 100, 40),
+    seconds: lab.pick(6, 5, 3),
+    ms: 300,
+    // Where a machine has much else to do, only what hangs is to be told by its time.
+    timeout: lab.pick(5000, 5000, 20_000),
+  }
+}
+
+/** A broker, three workers, and a caller who knows all of them. */
+export async function setUp(
+  lab: Lab,
+  count = 3,
+): Promise<{ readonly caller: LabCaller; readonly workers: readonly Child[] }> {
+  await lab.startBroker()
+  const workers = await lab.workers(count)
+  const caller = lab.caller()
+  await lab.warm(caller, workers)
+  return { caller, workers }
+}
+
+/** One of the workers, by the seed. */
+export function victimOf(lab: Lab, workers: readonly Child[]): Child {
+  const victim = workers[Math.floor(lab.random() * workers.length)]
+  if (victim === undefined) throw new Error("There is no worker to choose.")
+  return victim
+}
+
+/** Calls that failed. */
+export function failedCalls(lab: Lab): readonly ToldCall[] {
+  return lab.told().calls.filter(({ error }) => error !== undefined)
+}
+
+/** Only these errors may come. */
+export function checkCodes(lab: Lab, report: AuditReport, allowed: readonly string[]): void {
+  const others = Object.entries(report.codes).filter(([code]) => !allowed.includes(code))
+  const wanted = allowed.length === 0 ? "no call fails" : `none but ${allowed.join(", ")}`
+  lab.check(
+    wanted,
+    others.length === 0,
+    others.map(([code, n]) => `${n} ${code}`).join(", ") || "0",
+  )
+}
+
+/** Only calls that ran on this worker, or had run nowhere, may fail. */
+export function checkOnlyOn(lab: Lab, worker: Child): void {
+  const elsewhere = new Set(
+    lab
+      .journal()
+      .entries.filter((entry) => entry.worker !== worker.name)
+      .map(({ call }) => call),
+  )
+  const hit = failedCalls(lab).filter(({ id }) => elsewhere.has(id))
+  lab.check("calls on other workers are untouched", hit.length === 0, `${hit.length} failed`)
+}
+
+/** Hardly more calls fail than ran on one of three workers: 30 of 1,200. */
+export function checkFew(lab: Lab, failed: number): void {
+  const { perSecond, ms = 0 } = loadOf(lab)
+  const most = ((perSecond * ms) / 1000 / 3) * 1.5
+  lab.checkBusy(`at most ${most} fail`, failed <= most, failed)
+}
+
+/** How long after an event failed calls were told, at most; calls that were made later count from there. */
+export function longestFrom(
+  at: number,
+  calls: readonly Pick<ToldCall, "sentAt" | "settledAt">[],
+): number {
+  return Math.max(0, ...calls.map(({ sentAt, settledAt = at }) => settledAt - Math.max(at, sentAt)))
+}

@@ -1,0 +1,124 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { tookOf } from "../audit.ts"
+import type { JournalEntry } from "../journal.ts"
+import type { Lab } from "../lab.ts"
+import type { Scenario } from "../scenario.ts"
+import { checkCodes } from "./common.ts"
+import { megabytes, watchMemory } from "./memory.ts"
+
+/** Ten thousand calls at once: all are answered, and hardly any is asked for twice. */
+export const manyInFlight: Scenario = {
+  id: "F27",
+  title: "10,000 calls in flight",
+  async run(lab) {
+    await lab.startBroker()
+    await lab.workers(3)
+    const group = await lab.callers()
+    // Its program is loaded and warm, so that what follows is the calls' own.
+    await group.run({ type: "burst", count: 100, order: { ms: 1, timeout: 30_000 } }, 40_000)
+    const memory = watchMemory([["caller", () => group.child.memory()]])
+    const count = lab.pick(10_000, 3000, 500)
+    const order = { ms: 1000, timeout: 30_000 }
+    await group.run({ type: "burst", count, order }, 60_000)
+    const { caller = { most: 0, growth: 0 } } = memory.end()
+    const { stats } = await group.finish()
+    const report = lab.audit()
+    checkCodes(lab, report, [])
+    const repeats = stats[0]?.repeats ?? 0
+    lab.check("at most a tenth is repeated", repeats <= report.calls / 10, repeats)
+    lab.checkBusy("the caller stays below 200 MB", caller.most < 200e6, megabytes(caller.most))
+    lab.facts["repeats"] = repeats
+    lab.facts["caller"] = megabytes(caller.most)
+  },
+}
+
+const CAPACITY = 10
+
+/** More than there is room for: what is refused is refused in words, and nobody is idle meanwhile. */
+export const overload: Scenario = {
+  id: "F29",
+  title: "1,000 calls for 30 places",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(3, { limits: { maxInFlight: CAPACITY, maxQueued: 20 } })
+    const caller = lab.caller()
+    await lab.warm(caller, workers)
+    await sleep(200)
+    const before = Date.now()
+    caller.burst(lab.pick(1000, 1000, 300), { ms: 200, timeout: 20_000 })
+    await caller.settled()
+    const refused = lab.told().calls.filter(({ error }) => error !== undefined)
+    const soon = refused.every(({ error }) => (error?.retryAfterMs ?? 0) > 0)
+    checkCodes(lab, lab.audit(), ["OVERLOADED"])
+    lab.check("some are refused", refused.length > 0, refused.length)
+    lab.check("they are told when to come back", soon, refused[0]?.error?.message ?? "")
+    const entries = lab.journal().entries.filter(({ at }) => at >= before)
+    const loads = workers.map(({ name }) => occupation(entries, name))
+    const most = Math.max(...loads.map((load) => load.most))
+    lab.check("no worker runs more than it has places for", most <= CAPACITY, most)
+    const least = Math.min(...loads.map((load) => load.full))
+    lab.checkBusy("all are busy nine tenths of the time", least >= 0.9, least.toFixed(2))
+    lab.facts["refused within"] = `${Math.max(0, ...refused.map(tookOf))} ms`
+  },
+}
+
+/** The most that a worker ran at once, and the part of the time in which all its places were taken. */
+export function occupation(
+  entries: readonly JournalEntry[],
+  worker: string,
+): { readonly most: number; readonly full: number } {
+  const own = entries.filter((entry) => entry.worker === worker)
+  const starts = own.filter(({ what }) => what === "start")
+  const [first, last] = [starts[0]?.at ?? 0, starts.at(-1)?.at ?? 0]
+  let [running, most, full, at] = [0, 0, 0, first]
+  for (const entry of own) {
+    if (running >= CAPACITY && entry.at <= last) full += entry.at - at
+    at = entry.at
+    running += entry.what === "start" ? 1 : -1
+    most = Math.max(most, running)
+  }
+  return { most, full: last > first ? full / (last - first) : 0 }
+}
+
+/** Many callers lose the broker at once: they do not come back at once, and none of their calls fails. */
+export const herd: Scenario = {
+  id: "F30",
+  title: "50 callers lose the broker together",
+  async run(lab) {
+    await lab.startBroker()
+    await lab.workers(3)
+    const groups = await Promise.all(
+      Array.from({ length: lab.pick(5, 3, 2) }, () => lab.callers(10)),
+    )
+    const order = { operation: "read", perSecond: 4, seconds: 6, ms: 50, timeout: 20_000 } as const
+    const loads = groups.map((group) => group.run({ type: "rate", order }, 60_000))
+    await sleep(1500)
+    await lab.broker.kill()
+    await sleep(2000)
+    const back = Date.now()
+    await lab.broker.restart()
+    await Promise.all(loads)
+    const reports = await Promise.all(groups.map((group) => group.finish()))
+    checkCodes(lab, lab.audit(), [])
+    checkSpread(
+      lab,
+      reports.flatMap(({ connections }) => connections.filter((at) => at >= back)),
+    )
+  },
+}
+
+/** Reconnects are spread: no tenth of a second has most of them. */
+function checkSpread(lab: Lab, times: readonly number[]): void {
+  const sorted = times.toSorted((one, other) => one - other)
+  const spread = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0)
+  const crowd = Math.max(
+    0,
+    ...sorted.map((from) => sorted.filter((at) => at >= from && at < from + 100).length),
+  )
+  lab.facts["reconnects"] = `${sorted.length} in ${spread} ms, at most ${crowd} in 100 ms`
+  lab.checkBusy(
+    "no tenth of a second has most of the reconnects",
+    crowd * 2 <= sorted.length,
+    `${crowd} of ${sorted.length}`,
+  )
+}

@@ -1,0 +1,45 @@
+import type { Scenario } from "../scenario.ts"
+import { allGone } from "./all-gone.ts"
+import { brokerAbsent, brokerFrozen, brokerGone, brokerRestarted } from "./broker.ts"
+import { crashLoop } from "./crash-loop.ts"
+import { herd, manyInFlight, overload } from "./crowd.ts"
+import { drainInFlight, rollingRestart } from "./drain.ts"
+import { cuts, latency, oneWayLoss } from "./network.ts"
+import { payload } from "./payload.ts"
+import {
+  earlyLeave,
+  frozenConsumer,
+  killedMidStream,
+  oneFrozenOfMany,
+  slowConsumer,
+} from "./streams.ts"
+import { workerBlocked, workerFrozen } from "./worker-frozen.ts"
+import { workerKilled, workerKilledIdempotent } from "./worker-killed.ts"
+
+/** The fault matrix. */
+export const SCENARIOS: readonly Scenario[] = [
+  workerKilled,
+  workerKilledIdempotent,
+  crashLoop,
+  workerFrozen,
+  workerBlocked,
+  allGone,
+  rollingRestart,
+  drainInFlight,
+  brokerRestarted,
+  brokerGone,
+  brokerFrozen,
+  brokerAbsent,
+  latency,
+  cuts,
+  oneWayLoss,
+  payload,
+  manyInFlight,
+  overload,
+  herd,
+  slowConsumer,
+  frozenConsumer,
+  earlyLeave,
+  killedMidStream,
+  oneFrozenOfMany,
+]

@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { LabCaller } from "../caller.ts"
+import type { Lab } from "../lab.ts"
+import type { FaultProxy } from "../proxy.ts"
+import type { Scenario } from "../scenario.ts"
+import { checkCodes, loadOf } from "./common.ts"
+
+/** Three workers at the broker, and a caller with a bad way to it. */
+async function setUpBehind(
+  lab: Lab,
+): Promise<{ readonly caller: LabCaller; readonly proxy: FaultProxy }> {
+  await lab.startBroker()
+  const proxy = await lab.proxy()
+  const workers = await lab.workers(3)
+  const caller = lab.caller(proxy)
+  await lab.warm(caller, workers)
+  return { caller, proxy }
+}
+
+/** A long way: the guard learns how long, instead of asking again and again. */
+export const latency: Scenario = {
+  id: "F20",
+  title: "500 ± 200 ms of latency",
+  async run(lab) {
+    const { caller, proxy } = await setUpBehind(lab)
+    proxy.set({ delay: lab.pick(500, 500, 150), jitter: lab.pick(200, 200, 60) })
+    await caller.rate({ ...loadOf(lab), timeout: lab.pick(5000, 5000, 20_000) })
+    await caller.settled()
+    const report = lab.audit()
+    checkCodes(lab, report, [])
+    const { repeats } = caller.transport.stats().calling
+    // The first of them are sent before anybody can know.
+    const most = Math.max(100, report.calls / 10)
+    lab.check("at most a tenth is repeated", repeats <= most, `${repeats} of ${report.calls}`)
+  },
+}
+
+/** Connections that break in the middle of a message, again and again. */
+export const cuts: Scenario = {
+  id: "F22",
+  title: "connection cut every 1,000 bytes",
+  async run(lab) {
+    const { caller, proxy } = await setUpBehind(lab)
+    const load = { ...loadOf(lab), timeout: lab.pick(10_000, 10_000, 20_000) }
+    const loading = caller.rate(load)
+    await sleep(1000)
+    proxy.set({ cutAfter: 1000 })
+    await sleep(lab.pick(3000, 3000, 1500))
+    proxy.set({})
+    await loading
+    await caller.settled()
+    checkCodes(lab, lab.audit(), [])
+    lab.check("connections were cut", proxy.cuts > 1, proxy.cuts)
+    lab.facts["cuts"] = proxy.cuts
+  },
+}
+
+/** One direction goes silent, and then the connection: what was answered meanwhile is sent again. */
+export const oneWayLoss: Scenario = {
+  id: "F23",
+  title: "one-way loss for 2 s, then a reset",
+  async run(lab) {
+    const { caller, proxy } = await setUpBehind(lab)
+    const loading = caller.rate({ ...loadOf(lab), timeout: lab.pick(10_000, 10_000, 20_000) })
+    for (const stall of ["down", "up"] as const) {
+      await sleep(lab.pick(1000, 700, 500))
+      proxy.set({ stall })
+      await sleep(lab.pick(2000, 1200, 500))
+      // All that waits there is lost.
+      proxy.reset()
+      proxy.set({})
+    }
+    await loading
+    await caller.settled()
+    checkCodes(lab, lab.audit(), [])
+  },
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Child } from "../children.ts"
+import type { CallerGroup, Lab } from "../lab.ts"
+import type { Scenario } from "../scenario.ts"
+import { checkCodes, longestFrom, setUp } from "./common.ts"
+import { megabytes, watchMemory } from "./memory.ts"
+
+const ITEM = 8 * 1024
+const MOST_GROWTH = 32e6
+
+/** A worker with streams, and a consumer in a process of its own; both are warm. */
+async function setUpStream(
+  lab: Lab,
+): Promise<{ readonly worker: Child; readonly group: CallerGroup }> {
+  await lab.startBroker()
+  const [worker] = await lab.workers(1)
+  const group = await lab.callers()
+  if (worker === undefined) throw new Error("There is no worker.")
+  const order = { count: lab.pick(4000, 2000, 300), bytes: ITEM }
+  await group.run({ type: "stream", order }, 60_000)
+  return { worker, group }
+}
+
+/** No process grows with what it has not yet handed on. */
+function watchAll(lab: Lab, worker: Child, group: CallerGroup): () => void {
+  const memory = watchMemory([
+    ["consumer", () => group.child.memory()],
+    ["worker", () => worker.memory()],
+    ["broker", () => lab.brokerMemory()],
+  ])
+  return () => {
+    for (const [name, { growth }] of Object.entries(memory.end())) {
+      lab.facts[name] = `+${megabytes(growth)}`
+      lab.checkBusy(`the ${name} grows by 32 MB at most`, growth <= MOST_GROWTH, megabytes(growth))
+    }
+  }
+}
+
+/** A consumer that is slower than the source: the source waits. */
+export const slowConsumer: Scenario = {
+  id: "F32",
+  title: "slow consumer, 20,000 items",
+  async run(lab) {
+    const { worker, group } = await setUpStream(lab)
+    const end = watchAll(lab, worker, group)
+    const order = { count: lab.pick(20_000, 4000, 400), bytes: ITEM, perItem: 1 }
+    await group.run({ type: "stream", order }, 120_000)
+    end()
+    await group.finish()
+    checkCodes(lab, lab.audit(), [])
+  },
+}
+
+/** A consumer that stands still: it goes on where it was. */
+export const frozenConsumer: Scenario = {
+  id: "F33",
+  title: "consumer frozen for 15 s, 60,000 items",
+  async run(lab) {
+    const { worker, group } = await setUpStream(lab)
+    const end = watchAll(lab, worker, group)
+    const order = { count: lab.pick(60_000, 10_000, 2000), bytes: ITEM }
+    const running = group.run({ type: "stream", order }, 120_000)
+    await sleep(lab.pick(1000, 300, 50))
+    group.child.freeze()
+    await sleep(lab.pick(15_000, 5000, 2000))
+    group.child.thaw()
+    await running
+    end()
+    await group.finish()
+    const report = lab.audit()
+    checkCodes(lab, report, ["SLOW_CONSUMER"])
+    lab.facts["ended"] = report.failed === 0 ? "all items" : "SLOW_CONSUMER"
+  },
+}
+
+/** Who leaves a stream ends it at its source. */
+export const earlyLeave: Scenario = {
+  id: "F34",
+  title: "consumer leaves after 3 items",
+  async run(lab) {
+    const { caller, workers } = await setUp(lab, 1)
+    const order = { count: 1_000_000, bytes: 100, every: 1, leaveAfter: 3 }
+    for (let at = 0; at < lab.pick(50, 20, 5); at++) await caller.stream(order)
+    const [worker] = workers
+    if (worker === undefined) return
+    const isIdle = async (): Promise<boolean> => (await lab.statsOf(worker)).serving.running === 0
+    lab.check("the worker has nothing left", await lab.until(isIdle, 5000), "")
+    const { entries } = lab.journal()
+    const ends = lab.told().streams.map(({ id, settledAt = 0 }) => {
+      const end = entries.find(({ call, what }) => call === id && what === "aborted")
+      return end === undefined ? Number.POSITIVE_INFINITY : end.at - settledAt
+    })
+    const missing = ends.filter((took) => took === Number.POSITIVE_INFINITY).length
+    lab.check("every source was ended", missing === 0, `${missing} were not`)
+    const took = Math.max(0, ...ends.filter(Number.isFinite))
+    lab.checkTime("within 100 ms", 100, took)
+  },
+}
+
+/** A worker that dies leaves what it sent, and then an error. */
+export const killedMidStream: Scenario = {
+  id: "F36",
+  title: "worker killed mid-stream",
+  async run(lab) {
+    const { caller, workers } = await setUp(lab, 1)
+    const running = Array.from({ length: lab.pick(20, 10, 3) }, () =>
+      caller.stream({ count: 1_000_000, bytes: 200, every: 5 }),
+    )
+    await lab.until(() => lab.told().streams.every(({ received }) => received > 10), 10_000)
+    const at = Date.now()
+    for (const worker of workers) worker.kill("SIGKILL")
+    await Promise.race([Promise.all(running), sleep(30_000)])
+    const { streams } = lab.told()
+    checkCodes(lab, lab.audit(), ["WORKER_LOST"])
+    const without = streams.filter(({ error }) => error?.code !== "WORKER_LOST").length
+    lab.check("each ends with WORKER_LOST", without === 0, `${without} did not`)
+    lab.check(
+      "what came before was kept",
+      streams.every(({ received }) => received > 10),
+      "",
+    )
+    lab.checkTime("within 3 s", 3000, longestFrom(at, streams))
+  },
+}
+
+/** One consumer that takes nothing does not slow down the others. */
+export const oneFrozenOfMany: Scenario = {
+  id: "F38",
+  title: "100 streams, one takes nothing",
+  async run(lab) {
+    const { caller } = await setUp(lab)
+    const others = lab.pick(99, 49, 9)
+    const order = { count: lab.pick(1000, 400, 300), bytes: 1024 }
+    const all = async (): Promise<number> => {
+      const began = performance.now()
+      await Promise.all(Array.from({ length: others }, () => caller.stream(order)))
+      return performance.now() - began
+    }
+    await all()
+    const alone = await all()
+    const frozen = caller.stream({ ...order, pause: { after: 1, ms: Math.max(2000, alone * 3) } })
+    const beside = await all()
+    const told = await frozen
+    checkCodes(lab, lab.audit(), [])
+    lab.check("the one that waited gets the rest", told.isComplete === true, told.received)
+    lab.facts["others"] = `${Math.round(alone)} ms alone, ${Math.round(beside)} ms beside it`
+    lab.checkTime("the others take half as long again at most", alone * 1.5, beside)
+  },
+}

@@ -1,0 +1,69 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Lab } from "../lab.ts"
+import type { Scenario } from "../scenario.ts"
+import {
+  checkCodes,
+  checkFew,
+  checkOnlyOn,
+  failedCalls,
+  loadOf,
+  longestFrom,
+  setUp,
+  victimOf,
+} from "./common.ts"
+
+/** Every change gets the same with shorter times. */
+function hurry(lab: Lab): void {
+  if (lab.size !== "short") return
+  lab.guard = { pingMs: 200, goneMs: 600, silentMs: 1500, suspectMs: 600 }
+}
+
+/** A worker that stands still loses its calls, and begins none of them when it wakes. */
+export const workerFrozen: Scenario = {
+  id: "F5",
+  title: "worker frozen for 8 s",
+  async run(lab) {
+    hurry(lab)
+    const { caller, workers } = await setUp(lab)
+    const victim = victimOf(lab, workers)
+    const loading = caller.rate(loadOf(lab))
+    await sleep(lab.pick(1000, 1000, 500))
+    const at = Date.now()
+    victim.freeze()
+    await Promise.all([loading, sleep(lab.pick(8000, 6000, 3000))])
+    victim.thaw()
+    // It has read what waited for it, once it answers.
+    await lab.statsOf(victim)
+    await sleep(1000)
+    await caller.settled()
+    const report = lab.audit()
+    const failed = failedCalls(lab)
+    checkCodes(lab, report, ["WORKER_LOST"])
+    lab.check("the fault was felt", failed.length > 0, failed.length)
+    lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
+    if (lab.size !== "short") checkOnlyOn(lab, victim)
+    checkFew(lab, failed.length)
+    lab.checkTime("they fail within 4 s", 4000, longestFrom(at, failed))
+    lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
+  },
+}
+
+/** A handler that blocks its worker for 3 s: what else is there comes late, or is lost, and runs once. */
+export const workerBlocked: Scenario = {
+  id: "F7",
+  title: "worker's loop blocked for 3 s",
+  async run(lab) {
+    hurry(lab)
+    const { caller, workers } = await setUp(lab)
+    const loading = caller.rate(loadOf(lab))
+    await sleep(500)
+    const blocked = await caller.call({ operation: "block", ms: 3000, timeout: 10_000 })
+    await loading
+    await caller.settled()
+    checkCodes(lab, lab.audit(), ["WORKER_LOST"])
+    const victim = lab.journal().entries.find(({ call }) => call === blocked.id)?.worker
+    const worker = workers.find(({ name }) => name === victim)
+    const stalls = worker === undefined ? 0 : (await lab.statsOf(worker)).serving.stalls
+    lab.check("the worker counts that it stood still", stalls > 0, stalls)
+  },
+}

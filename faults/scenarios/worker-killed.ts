@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Lab } from "../lab.ts"
+import type { Scenario } from "../scenario.ts"
+import {
+  checkCodes,
+  checkFew,
+  checkOnlyOn,
+  failedCalls,
+  loadOf,
+  longestFrom,
+  setUp,
+  victimOf,
+} from "./common.ts"
+
+/** Kills one of three workers under load; gives the time, and who it was. */
+async function killOne(lab: Lab, operation: "work" | "read") {
+  const { caller, workers } = await setUp(lab)
+  const victim = victimOf(lab, workers)
+  const loading = caller.rate({ ...loadOf(lab), operation })
+  await sleep(lab.pick(2000, 2000, 1000))
+  const at = Date.now()
+  victim.kill("SIGKILL")
+  await loading
+  await caller.settled()
+  return { caller, victim, at }
+}
+
+/** Its calls fail soon, and say that they may have run; all others do not notice. */
+export const workerKilled: Scenario = {
+  id: "F1",
+  title: "worker killed mid-call",
+  async run(lab) {
+    const { victim, at } = await killOne(lab, "work")
+    const report = lab.audit()
+    const failed = failedCalls(lab)
+    checkCodes(lab, report, ["WORKER_LOST"])
+    checkOnlyOn(lab, victim)
+    lab.check("the fault was felt", failed.length > 0, failed.length)
+    const later = failed.filter(({ sentAt }) => sentAt > at + 1000)
+    lab.check("after 1 s all calls succeed", later.length === 0, later.length)
+    checkFew(lab, failed.length)
+    lab.checkTime("they fail within 3 s", 3000, longestFrom(at, failed))
+  },
+}
+
+/** What may be repeated is repeated: nobody notices more than a delay. */
+export const workerKilledIdempotent: Scenario = {
+  id: "F2",
+  title: "worker killed, idempotent calls",
+  async run(lab) {
+    const { caller } = await killOne(lab, "read")
+    const report = lab.audit()
+    checkCodes(lab, report, [])
+    lab.check("calls were repeated", report.repeated > 0, report.repeated)
+    lab.facts["repeats"] = caller.transport.stats().calling.repeats
+  },
+}

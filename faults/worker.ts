@@ -1,0 +1,49 @@
+// A worker of the fault lab, in a process of its own. Its one argument is its settings, as JSON.
+import { CallError, serveCalls, silentLogger } from "../src/index.ts"
+import type { ServeLimits } from "../src/protocol/server.ts"
+import { createTransport } from "./engines.ts"
+import type { BusAddress } from "./engines.ts"
+import { JournalWriter } from "./journal.ts"
+import { labRegistry } from "./operations.ts"
+
+/** What a worker is told when it is started. */
+export interface WorkerSettings {
+  readonly name: string
+  readonly bus: BusAddress
+  /** The folder of the journals. */
+  readonly folder: string
+  readonly limits?: ServeLimits | undefined
+  /** Milliseconds that calls have to end when the worker is told to. */
+  readonly grace: number
+}
+
+const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings
+const transport = createTransport(settings.bus)
+const registry = labRegistry(new JournalWriter(settings.folder, settings.name), settings.name)
+const server = serveCalls({ registry, transport, logger: silentLogger, ...settings.limits })
+
+/** Tells the lab, as long as there is one. */
+function tell(message: { readonly type: string; readonly [field: string]: unknown }): void {
+  if (process.connected) process.send?.(message)
+}
+
+process.once("SIGTERM", () => {
+  // The second one ends it at once, as by default.
+  void server.drain({ grace: settings.grace }).then(() => process.exit(0))
+})
+// Whoever started it is gone, and with it every reason to be here.
+process.once("disconnect", () => process.exit(3))
+process.on("message", (message: { readonly type: string }) => {
+  if (message.type === "stats") {
+    tell({ type: "stats", stats: transport.stats(), inFlight: server.inFlight })
+  }
+})
+
+tell({ type: "started" })
+transport.whenConnected().then(
+  () => tell({ type: "ready" }),
+  (error: unknown) => {
+    tell({ type: "failed", message: error instanceof CallError ? error.message : String(error) })
+    process.exit(2)
+  },
+)

@@ -1,0 +1,126 @@
+import { readFile } from "node:fs/promises"
+import { relative, resolve } from "node:path"
+import { UsageError } from "../model.ts"
+import type { Command, CommandArgs, CommandIO } from "../model.ts"
+import { note, printJson, shown } from "../output.ts"
+import { NATS_MARK, natsRules, natsText } from "../permissions/nats.ts"
+import { readPlan } from "../permissions/plan.ts"
+import type { Plan } from "../permissions/plan.ts"
+import { isOwnRedisText, redisRules, redisText } from "../permissions/redis.ts"
+import { writeTypes as writeWhole } from "../types/file.ts"
+
+export const command: Command = {
+  name: "nats-permissions",
+  summary: "Write who may call and serve what on a NATS or Redis server",
+  usage: "",
+  details: [
+    "Users call, workers serve, and hubs call for others. Operations are ids (task.list), all below a",
+    'name (task.*) or all ("*"), with commas between them. A name that is given twice may do both.',
+    "The text goes to standard output, or into a file with -o; passwords are left open in it, as",
+    "variables.",
+  ].join("\n"),
+  examples: [
+    ["nats-permissions --user alice=task.list --worker 'w1=task.*'", "One who calls, and a worker"],
+    ["nats-permissions --hub hub --worker 'w1=*' -o nats-users.conf", "A hub, into a file"],
+    ["nats-permissions --user 'alice=task.*' --worker 'w1=*' --redis -o users.acl", "For Redis"],
+  ],
+  options: {
+    user: {
+      type: "string",
+      multiple: true,
+      value: "name=operations",
+      description: "A user of the broker, and what it may call",
+    },
+    worker: {
+      type: "string",
+      multiple: true,
+      value: "name=operations",
+      description: "A user that workers connect as, and what they serve",
+    },
+    hub: {
+      type: "string",
+      multiple: true,
+      value: "name[=operations]",
+      description: "A user that calls for others, with tickets; all operations if none are named",
+    },
+    prefix: {
+      type: "string",
+      value: "name",
+      description: "What all addresses begin with; default: operations",
+    },
+    redis: { type: "boolean", description: "For a Redis server, as lines of its aclfile" },
+    output: {
+      type: "string",
+      short: "o",
+      value: "file",
+      description: "Where the text goes",
+      complete: "file",
+    },
+  },
+  hasSources: false,
+  arity: [0, 0],
+  run,
+}
+
+async function run(args: CommandArgs, io: CommandIO): Promise<number> {
+  const output = args.text("output")
+  if (output === "") throw new UsageError("-o takes a file.")
+  const plan = readPlan({
+    prefix: args.text("prefix") ?? "operations",
+    users: args.texts("user"),
+    workers: args.texts("worker"),
+    hubs: args.texts("hub"),
+  })
+  const isRedis = args.flag("redis")
+  const text = isRedis ? redisText(plan) : natsText(plan)
+  const file = output === undefined ? undefined : await save(output, text, isRedis, io)
+  if (args.flag("json")) {
+    const users = isRedis ? redisRules(plan) : natsRules(plan)
+    printJson(io, { engine: isRedis ? "redis" : "nats", prefix: plan.prefix, users, file, text })
+    return 0
+  }
+  if (file === undefined) io.stdout.write(text)
+  else note(io, `Wrote ${file}: ${countOf(plan)}.`)
+  for (const line of isRedis ? redisNotes(plan) : []) note(io, line)
+  return 0
+}
+
+async function save(
+  output: string,
+  text: string,
+  isRedis: boolean,
+  io: CommandIO,
+): Promise<string> {
+  const path = resolve(io.cwd, output)
+  const file = shown(relative(io.cwd, path) || output)
+  const old = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    // A folder on the way that is a file is for writing to complain about.
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return ""
+    if (error.code === "EISDIR") throw new UsageError(`"${file}" is a folder; -o takes a file.`)
+    throw new Error(`Could not read "${file}": ${error.message}`, { cause: error })
+  })
+  const isOwn = isRedis ? isOwnRedisText(old) : old.startsWith(NATS_MARK)
+  if (old.trim() !== "" && !isOwn) {
+    throw new UsageError(
+      `"${file}" holds something else, and is left as it is. Give another file with -o.`,
+    )
+  }
+  await writeWhole(path, file, text)
+  return file
+}
+
+function countOf({ accounts }: Plan): string {
+  return accounts.length === 1 ? "1 user" : `${accounts.length} users`
+}
+
+/** What a file without comments cannot say. */
+function redisNotes({ accounts }: Plan): readonly string[] {
+  const [first] = redisRules({ prefix: "", accounts })
+  return [
+    `Put the SHA-256 of each password in the place of its variable, such as $${first?.variable}: printf %s "$password" | sha256sum`,
+    "The user called default is off: add one for whoever looks after the server.",
+    ...(accounts.some(({ serves }) => serves !== undefined)
+      ? ["On Redis, workers hear the calls of all others; on NATS only those that they serve."]
+      : []),
+  ]
+}

@@ -1,0 +1,27 @@
+/** Characters of a tag: letters and digits. */
+export const TAG_LENGTH = 10
+
+/**
+ * What the address of a worker begins with: the same for all that a user of the broker runs.
+ *
+ * Addresses are new with every start, and a broker's permissions name whole segments only. With the tag as a
+ * segment they can say which messages to workers a user may hear: those to its own.
+ */
+export function tagOf(user: string): string {
+  let low = 0x811c9dc5
+  let high = 0x9e3779b9
+  for (let at = 0; at < user.length; at++) {
+    const code = user.charCodeAt(at)
+    low = Math.imul(low ^ code, 0x01000193)
+    high = Math.imul(high ^ (code + at), 0x85ebca6b)
+  }
+  // 50 bits, which is what ten digits to the base of 36 hold.
+  const bits = (mixed(high) >>> 14) * 2 ** 32 + (mixed(low) >>> 0)
+  return bits.toString(36).padStart(TAG_LENGTH, "0")
+}
+
+/** Names that differ in one letter should differ in all of the tag. */
+function mixed(hash: number): number {
+  const once = Math.imul(hash ^ (hash >>> 16), 0x7feb352d)
+  return once ^ (once >>> 15)
+}

@@ -1,0 +1,293 @@
+import type { CallErrorEvent } from "../../call-events.ts"
+import { isCallError } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import type { CallerCore } from "./caller-core.ts"
+import type { CallEntry, Step } from "./caller-entry.ts"
+import { notSent, notSigned, say } from "./caller-failures.ts"
+import type { KnownWorker } from "./known-worker.ts"
+import { WorkerSearch } from "./worker-search.ts"
+
+/** Calls that were held back go out within so many milliseconds, so that not all callers do at once. */
+const SPREAD = 300
+/** What passes before another worker is asked instead of a full one; more with every attempt. */
+const FULL_DELAY = 20
+const FULL_SPREAD = 50
+/** A worker that declined is left alone for a moment. */
+const DECLINED = 1000
+/** So often a call goes elsewhere at once; from then on as from a full worker. */
+const MOST_MOVES = 10
+/** Times of many calls are rounded up to these, so that they share one. */
+const ROUND = 16
+/** For so long holds the ticket of a call without a deadline. */
+const LONG = 3_600_000
+
+/** Gives calls to workers: the first time, and again when that came to nothing. */
+export class Dispatcher {
+  readonly search: WorkerSearch
+  readonly #core: CallerCore
+
+  constructor(core: CallerCore) {
+    this.#core = core
+    this.search = new WorkerSearch(core, (entry, worker) =>
+      this.#attempt(entry, () => this.#post(entry, worker)),
+    )
+  }
+
+  /** A new call. Throws a `CallError` when it cannot be sent at all. */
+  begin(entry: CallEntry): void {
+    entry.encode()
+    const { identity } = entry.event
+    const { signer } = this.#core
+    if (signer === undefined || identity === undefined) {
+      this.#dispatch(entry)
+      return
+    }
+    const { operationId, requestId } = entry
+    const timeout = Math.min(entry.left(this.#core.now()), LONG)
+    entry.isSigning = true
+    signer.sign(identity, { operationId, requestId, timeout }).then(
+      (ticket) => {
+        entry.ticket = ticket
+        entry.isSigning = false
+        this.dispatch(entry)
+      },
+      (thrown: unknown) => this.#fail(entry, notSigned(operationId, thrown)),
+    )
+  }
+
+  /** Gives a call to a worker, or ends it when it cannot be sent. */
+  dispatch(entry: CallEntry): void {
+    this.#attempt(entry, () => this.#dispatch(entry))
+  }
+
+  /** Keeps a call until the broker is reached. */
+  hold(entry: CallEntry): void {
+    const core = this.#core
+    core.disarm(entry)
+    core.forgetMark(entry)
+    core.assign(entry, undefined, 0)
+    this.search.stop(entry)
+    entry.state = "held"
+    entry.rounds = 0
+    entry.avoid = undefined
+  }
+
+  /** The broker is reached: what was held goes out, after an outage each in its own time. */
+  resume(entry: CallEntry, isSpread: boolean): void {
+    if (entry.isSigning) return
+    this.hold(entry)
+    if (isSpread) this.#later(entry, "dispatch", this.#core.random() * SPREAD)
+    else this.dispatch(entry)
+  }
+
+  /** The time of an entry has come. */
+  due(entry: CallEntry): void {
+    if (entry.isOver || entry.state === "granted" || entry.state === "held") return
+    if (!this.#core.bus.isConnected) this.hold(entry)
+    else if (entry.state === "sent") this.#notAccepted(entry)
+    else if (entry.step === "repeat") this.repeat(entry)
+    else if (entry.step === "search") this.search.decide(entry)
+    else this.dispatch(entry)
+  }
+
+  /** Nobody listened where a request went: it did not begin. */
+  unheard(entry: CallEntry): void {
+    const { worker } = entry
+    this.#unsend(entry)
+    if (worker === undefined) {
+      this.search.start(entry)
+      return
+    }
+    entry.openTo?.delete(worker.address)
+    worker.goneSince ??= this.#core.now()
+    this.dispatch(entry)
+  }
+
+  /** The broker did not let a request through. */
+  denied(entry: CallEntry, error: CallError): void {
+    this.#unsend(entry)
+    this.#fail(entry, error)
+  }
+
+  /** A worker does not take it, has not begun it, and another one may. */
+  elsewhere(entry: CallEntry, worker: KnownWorker, error: CallErrorEvent): void {
+    const core = this.#core
+    this.#unsend(entry)
+    entry.openTo?.delete(worker.address)
+    entry.key = undefined
+    entry.avoid = worker
+    if (error.code !== "OVERLOADED" && entry.moves < MOST_MOVES) {
+      entry.moves++
+      worker.declinesUntil = core.now() + DECLINED
+      this.dispatch(entry)
+      return
+    }
+    if (entry.repeats + 1 >= core.settings.maxAttempts) {
+      const { retryAfterMs } = error
+      core.fail(entry, "OVERLOADED", say.full(entry), { retryAfterMs, worker })
+      return
+    }
+    entry.repeats++
+    core.counts.repeats++
+    this.#later(entry, "dispatch", FULL_DELAY + core.random() * FULL_SPREAD * entry.attempt)
+  }
+
+  /** Gives a call to a worker once more, as soon as that is paid for. */
+  repeat(entry: CallEntry): void {
+    if (!this.#pay(entry)) {
+      this.#later(entry, "repeat", this.#core.latency.patience(entry.repeats))
+      return
+    }
+    entry.repeats++
+    this.#core.counts.repeats++
+    this.dispatch(entry)
+  }
+
+  /** Throws a `CallError` when it cannot be sent. */
+  #dispatch(entry: CallEntry): void {
+    const { bus, breaker } = this.#core
+    if (!bus.isConnected) {
+      this.hold(entry)
+      return
+    }
+    const now = this.#core.now()
+    const rest = breaker.restOf(entry.offer.mark, now)
+    if (rest > 0) {
+      this.#core.fail(entry, "UNAVAILABLE", say.resting(entry), { retryAfterMs: rest })
+      return
+    }
+    const worker = this.#workerFor(entry, now)
+    if (worker === undefined && !bus.hasQueues) this.search.start(entry)
+    else this.#post(entry, worker)
+  }
+
+  /** `undefined` where the broker is to choose, or nobody is known. */
+  #workerFor(entry: CallEntry, now: number): KnownWorker | undefined {
+    const { bus, book } = this.#core
+    const { offer, avoid } = entry
+    if (bus.hasQueues) {
+      const isFirst = entry.repeats === 0 && avoid === undefined
+      return isFirst && !book.hasSilent(offer, now) ? undefined : book.pick(offer, now, avoid)
+    }
+    return book.pick(offer, now, avoid) ?? book.pickSilent(offer)
+  }
+
+  /** Sends a request. Throws a `CallError` when it cannot leave. */
+  #post(entry: CallEntry, worker: KnownWorker | undefined): void {
+    const core = this.#core
+    const now = core.now()
+    if (entry.deadline <= now) {
+      core.fail(entry, "TIMEOUT", say.timeout(entry))
+      return
+    }
+    const isNow = this.#mayRunNow(entry)
+    this.#sending(entry, worker, isNow, now)
+    const text = core.frame(entry.requestText(isNow, now))
+    const mark = core.newMark("r")
+    entry.mark = mark
+    core.marks.set(mark, entry)
+    try {
+      if (worker === undefined) core.bus.toAny(entry.operationId, text, mark)
+      else core.bus.toWorker(worker.address, entry.operationId, text, mark)
+    } catch (thrown) {
+      this.#unsend(entry)
+      throw thrown
+    }
+    if (worker !== undefined) core.counts.directed++
+  }
+
+  /** Whoever serves it says that a second run does no harm, so that no grant is needed. */
+  #mayRunNow({ offer, isStream, isIdempotent }: CallEntry): boolean {
+    return !isStream && isIdempotent !== false && offer.isIdempotent === true
+  }
+
+  #sending(entry: CallEntry, worker: KnownWorker | undefined, isNow: boolean, now: number): void {
+    const core = this.#core
+    core.forgetMark(entry)
+    core.assign(entry, worker, now)
+    entry.state = "sent"
+    entry.attempt++
+    entry.key = undefined
+    entry.sentAt = now
+    if (entry.attempt === 1) entry.firstSentAt = now
+    entry.mayHaveExecutedBefore = entry.mayHaveExecuted
+    if (isNow) {
+      entry.mayHaveExecuted = true
+      entry.isIdempotent = true
+      if (worker === undefined) entry.isOpenToAny = true
+      else entry.openFor(worker)
+    }
+    core.arm(entry, roundUp(now + core.latency.patience(entry.repeats)))
+  }
+
+  /** What was sent last has not begun anywhere, and never will. */
+  #unsend(entry: CallEntry): void {
+    const core = this.#core
+    core.forgetMark(entry)
+    core.disarm(entry)
+    core.assign(entry, undefined, 0)
+    entry.undoAttempt()
+    entry.state = "seeking"
+  }
+
+  #notAccepted(entry: CallEntry): void {
+    const core = this.#core
+    const now = core.now()
+    const { pingMs, maxAttempts } = core.settings
+    const waitOn = (): void => core.arm(entry, roundUp(now + core.latency.patience(entry.repeats)))
+    // This process stood still, and has not looked at what came meanwhile.
+    if (now - entry.dueAt > pingMs) {
+      waitOn()
+      return
+    }
+    // One of them says nothing: by pinging all it is found out which.
+    for (const worker of entry.offer.workers) core.book.use(worker, now)
+    if (entry.repeats + 1 >= maxAttempts) {
+      core.fail(entry, "UNAVAILABLE", say.notAccepted(entry))
+    } else if (this.#pay(entry)) {
+      entry.avoid = entry.worker
+      entry.repeats++
+      core.counts.repeats++
+      this.dispatch(entry)
+    } else waitOn()
+  }
+
+  #pay({ operationId }: CallEntry): boolean {
+    const { budget, warnings } = this.#core
+    if (budget.take()) return true
+    warnings.warn("Calls are not repeated for now, because too many were", { operationId })
+    return false
+  }
+
+  #later(entry: CallEntry, step: Step, delay: number): void {
+    const core = this.#core
+    entry.state = "seeking"
+    entry.step = step
+    core.arm(entry, core.now() + delay)
+  }
+
+  #attempt(entry: CallEntry, send: () => void): void {
+    if (entry.isOver) return
+    try {
+      send()
+    } catch (thrown) {
+      this.#fail(entry, notSent(entry.operationId, thrown))
+    }
+  }
+
+  #fail(entry: CallEntry, error: CallError): void {
+    const core = this.#core
+    // Out of reach after all: it is sent when that is over.
+    if (isCallError(error, "UNAVAILABLE") && !core.bus.isConnected && !entry.isOver) {
+      this.hold(entry)
+      return
+    }
+    const { code, message, retryAfterMs, details } = error
+    const retryable = error.retryable && entry.fate().retryable
+    core.fail(entry, code, message, { retryable, retryAfterMs, details })
+  }
+}
+
+function roundUp(time: number): number {
+  return Math.ceil(time / ROUND) * ROUND
+}

@@ -1,0 +1,17 @@
+import type { CallErrorEvent } from "../../call-events.ts"
+import type { CallError } from "../../errors.ts"
+
+/** The event for an error; masked, as everything that leaves. */
+export function errorEventOf(requestId: string, error: CallError): CallErrorEvent {
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
+  return {
+    type: "call.error",
+    requestId,
+    code,
+    message,
+    retryable,
+    mayHaveExecuted,
+    ...(details !== undefined && { details }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  }
+}

@@ -1,0 +1,79 @@
+import type { KnownWorker } from "./known-worker.ts"
+import { markOf } from "./wire.ts"
+
+/** Who serves an operation. */
+export class Offer {
+  readonly mark: string
+  readonly workers: KnownWorker[] = []
+  /** Somebody serves it, or once did. */
+  wasServed = false
+  /** How many of the workers say that it must not be run twice. */
+  #unsafe = 0
+
+  constructor(mark: string) {
+    this.mark = mark
+  }
+
+  /** It may be run twice without a second effect, whoever runs it; `undefined` while nobody is known to. */
+  get isIdempotent(): boolean | undefined {
+    return this.workers.length === 0 ? undefined : this.#unsafe === 0
+  }
+
+  add(worker: KnownWorker, isIdempotent: boolean): void {
+    this.remove(worker)
+    worker.offers.set(this, isIdempotent)
+    this.workers.push(worker)
+    this.wasServed = true
+    if (!isIdempotent) this.#unsafe++
+  }
+
+  remove(worker: KnownWorker): void {
+    const isIdempotent = worker.offers.get(this)
+    if (isIdempotent === undefined) return
+    worker.offers.delete(this)
+    this.workers.splice(this.workers.indexOf(worker), 1)
+    if (!isIdempotent) this.#unsafe--
+  }
+}
+
+/** What every part of an address may hold, and nothing that could break out of one. */
+const SAFE = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+$/
+const LONGEST = 256
+/** Ids come from whoever calls: beyond so many, those that nobody serves are forgotten. */
+const MOST_IDS = 10_000
+const MOST_MARKS = 100_000
+
+/** Operations, and who serves them. */
+export class Offers {
+  readonly #byMark = new Map<string, Offer>()
+  readonly #byId = new Map<string, Offer>()
+
+  /** Who serves an operation; `undefined` for an id that could be none. */
+  of(operationId: string): Offer | undefined {
+    const known = this.#byId.get(operationId)
+    if (known !== undefined) return known
+    if (operationId.length > LONGEST || !SAFE.test(operationId)) return undefined
+    if (this.#byId.size >= MOST_IDS) this.#byId.clear()
+    const offer = this.marked(markOf(operationId))
+    this.#byId.set(operationId, offer)
+    return offer
+  }
+
+  /** The same by its mark. */
+  marked(mark: string): Offer {
+    let offer = this.#byMark.get(mark)
+    if (offer === undefined) {
+      if (this.#byMark.size >= MOST_MARKS) this.#forgetUnserved()
+      offer = new Offer(mark)
+      this.#byMark.set(mark, offer)
+    }
+    return offer
+  }
+
+  #forgetUnserved(): void {
+    this.#byId.clear()
+    for (const [mark, { workers }] of this.#byMark) {
+      if (workers.length === 0) this.#byMark.delete(mark)
+    }
+  }
+}

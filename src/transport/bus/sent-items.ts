@@ -1,0 +1,42 @@
+import type { KeptText } from "./kept-results.ts"
+
+/** Fewer than these are not worth moving the others for. */
+const FEW = 64
+
+/** The items of one stream that its caller may not have, in order. */
+export class SentItems<TOwner> {
+  #items: (KeptText<TOwner> | undefined)[] = []
+  #head = 0
+  /** The number of the last item that was sent. */
+  #last = 0
+  /** The number of the last item that the caller has for certain. */
+  #received = 0
+
+  /** The next item. */
+  add(item: KeptText<TOwner>): void {
+    this.#items.push(item)
+    this.#last++
+  }
+
+  /** The caller has all items up to this one; gives those that need not be kept any longer. */
+  receivedUpTo(seq: number): KeptText<TOwner>[] {
+    const count = Math.min(seq, this.#last) - this.#received
+    if (count <= 0) return []
+    const end = this.#head + count
+    const gone = this.#items.slice(this.#head, end) as KeptText<TOwner>[]
+    this.#items.fill(undefined, this.#head, end)
+    this.#head = end
+    this.#received += count
+    if (this.#head > FEW && this.#head * 2 > this.#items.length) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    return gone
+  }
+
+  /** All that the caller may not have; `undefined` when some of that is not kept any more. */
+  missing(): readonly KeptText<TOwner>[] | undefined {
+    const items = this.#items.slice(this.#head) as KeptText<TOwner>[]
+    return items.every(({ isKept }) => isKept) ? items : undefined
+  }
+}

@@ -1,0 +1,58 @@
+import { frozenCopy } from "../../internal/frozen.ts"
+import type { Identity } from "../../types.ts"
+
+/** The `typ` of a ticket: no other token of the same key is one. */
+export const TICKET_TYPE = "operations-ticket+jwt"
+/** Characters; more would crowd out what is being called for. */
+export const LONGEST_TICKET = 65_536
+/** Milliseconds by which a ticket outlives the end of its call. */
+export const SLACK = 30_000
+/** Milliseconds that a ticket may cover, whoever signed it: a day. */
+export const LONGEST_LIFETIME = 86_400_000
+
+/** What a ticket says, once it is known to be one. Times are in seconds. */
+export interface TicketClaims {
+  readonly identity: Identity
+  readonly op: string
+  readonly rid: string
+  readonly nbf: number
+  readonly exp: number
+}
+
+/** The claims of a ticket; `undefined` when one is missing or is something else. */
+export function readClaims(payload: Readonly<Record<string, unknown>>): TicketClaims | undefined {
+  const { sub, scp, res, op, rid, iat, nbf, exp, jti } = payload
+  if (!isText(sub) || !isText(op) || !isText(rid) || !isText(jti) || !isTexts(scp)) return undefined
+  if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
+  if (res !== undefined && !isResources(res)) return undefined
+  const identity = { id: sub, scopes: scp, ...(res !== undefined && { resources: res }) }
+  // It is kept and given out again: nobody changes it.
+  return { identity: frozenCopy(identity) as Identity, op, rid, nbf, exp }
+}
+
+/** A name that both ends have to agree on. Throws a `TypeError` for what is none. */
+export function checkName(user: string, name: string, value: unknown): string {
+  if (isText(value) && value.length <= 256) return value
+  throw new TypeError(`${user}({ ${name} }) must be a text of 1 to 256 characters.`)
+}
+
+function isResources(value: unknown): value is Readonly<Record<string, readonly string[]>> {
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    !Array.isArray(value) &&
+    Object.values(value).every(isTexts)
+  )
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === "string")
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== ""
+}
+
+function isTime(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value)
+}

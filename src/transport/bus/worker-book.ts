@@ -1,0 +1,236 @@
+import type { Clock } from "../../platform.ts"
+import { KnownWorker } from "./known-worker.ts"
+import { Offers } from "./offers.ts"
+import type { Offer } from "./offers.ts"
+import type { GuardSettings } from "./options.ts"
+import { Outbox } from "./outbox.ts"
+import type { WorkerStats } from "./stats.ts"
+import type { Bus } from "./types.ts"
+
+/** How often it is looked, at most, whether a worker has become silent. */
+const LOOK_MS = 100
+/** Whoever invents more is none of us. */
+const MOST_WORKERS = 10_000
+
+/** What a book of workers goes by. */
+export interface WorkerBookParts {
+  readonly bus: Bus
+  readonly clock: Clock
+  readonly settings: GuardSettings
+  readonly random: () => number
+  /** Workers came, went or serve something else. */
+  readonly onChange: () => void
+  /** A worker is to be pinged from now on. */
+  readonly onWatch: () => void
+}
+
+/** The workers that a caller knows, what they serve, and which of them to take. */
+export class WorkerBook {
+  readonly offers: Offers = new Offers()
+  /** Those that are pinged. */
+  readonly watched: Set<KnownWorker> = new Set()
+  readonly #parts: WorkerBookParts
+  readonly #workers = new Map<string, KnownWorker>()
+  #hasSilent = false
+  #lookedAt = Number.NEGATIVE_INFINITY
+
+  constructor(parts: WorkerBookParts) {
+    this.#parts = parts
+  }
+
+  get(address: string): KnownWorker | undefined {
+    return this.#workers.get(address)
+  }
+
+  all(): IterableIterator<KnownWorker> {
+    return this.#workers.values()
+  }
+
+  /** A worker said something. It is known from now on. */
+  heard(address: string, now: number): KnownWorker | undefined {
+    const known = this.#workers.get(address)
+    if (known !== undefined) {
+      known.heard(now)
+      if (known.wasMissed) this.#parts.onChange()
+      known.wasMissed = false
+      return known
+    }
+    if (this.#workers.size >= MOST_WORKERS) return undefined
+    const worker = new KnownWorker(address, this.#outboxTo(address), now)
+    this.#workers.set(address, worker)
+    return worker
+  }
+
+  /** A worker says what it serves. */
+  describe(worker: KnownWorker, operations: Readonly<Record<string, number>>): void {
+    const said = new Map(Object.entries(operations).map(([mark, it]) => [mark, it === 1]))
+    let isNew = worker.isLeaving
+    for (const offer of [...worker.offers.keys()]) {
+      if (said.has(offer.mark)) continue
+      offer.remove(worker)
+      isNew = true
+    }
+    for (const [mark, isIdempotent] of said) {
+      const offer = this.offers.marked(mark)
+      if (worker.offers.get(offer) === isIdempotent) continue
+      offer.add(worker, isIdempotent)
+      isNew = true
+    }
+    worker.isDescribed = true
+    worker.isLeaving = false
+    if (isNew) this.#parts.onChange()
+  }
+
+  /** A worker turns out to serve something, unless it has said that it does not. */
+  learn(worker: KnownWorker, offer: Offer, isIdempotent: boolean): void {
+    if (worker.isLeaving || worker.offers.get(offer) === isIdempotent) return
+    if (worker.isDescribed && !worker.offers.has(offer)) return
+    offer.add(worker, isIdempotent)
+    this.#parts.onChange()
+  }
+
+  /** What a worker serves has changed. */
+  changed(worker: KnownWorker): void {
+    worker.isDescribed = false
+    worker.isAsked = false
+    this.#parts.onChange()
+  }
+
+  /** A worker takes no further requests. */
+  leave(worker: KnownWorker): void {
+    const isNew = !worker.isLeaving
+    worker.isLeaving = true
+    worker.isDescribed = true
+    for (const offer of [...worker.offers.keys()]) offer.remove(worker)
+    if (worker.entries.size === 0) this.forget(worker)
+    else if (isNew) this.#parts.onChange()
+  }
+
+  forget(worker: KnownWorker): void {
+    if (!this.#workers.delete(worker.address)) return
+    this.watched.delete(worker)
+    worker.watchedFrom = undefined
+    for (const offer of [...worker.offers.keys()]) offer.remove(worker)
+    worker.flush()
+    this.#parts.onChange()
+  }
+
+  /** Pings a worker from now on, because it was given something. */
+  use(worker: KnownWorker, now: number): void {
+    worker.usedAt = now
+    if (worker.watchedFrom !== undefined) return
+    worker.watchedFrom = now
+    this.watched.add(worker)
+    this.#parts.onWatch()
+  }
+
+  /** A worker need not be pinged: it was not used for long. */
+  unwatch(worker: KnownWorker): void {
+    worker.watchedFrom = undefined
+    this.watched.delete(worker)
+  }
+
+  /** Somebody who serves an operation says nothing, and might be the one that a broker chooses. */
+  hasSilent(offer: Offer, now: number): boolean {
+    if (now - this.#lookedAt >= LOOK_MS) this.#look(now)
+    if (!this.#hasSilent) return false
+    const { suspectMs } = this.#parts.settings
+    return offer.workers.some((worker) => worker.isLost || worker.silentFor(now) >= suspectMs)
+  }
+
+  /**
+   * Of two workers by chance that serve an operation, the one with fewer calls; `avoid` only when there is no
+   * other.
+   */
+  pick(offer: Offer, now: number, avoid?: KnownWorker): KnownWorker | undefined {
+    const { suspectMs } = this.#parts.settings
+    const isFit = (worker: KnownWorker): boolean => worker.isLive(now, suspectMs)
+    const isBest = (worker: KnownWorker): boolean => worker !== avoid && isFit(worker)
+    return this.#oneOfTwo(offer.workers, isBest) ?? this.#oneOfTwo(offer.workers, isFit)
+  }
+
+  /** One that serves an operation and says nothing just now. */
+  pickSilent(offer: Offer): KnownWorker | undefined {
+    return this.#oneOfTwo(offer.workers, (worker) => worker.goneSince === undefined)
+  }
+
+  /** Any worker that is there, whatever it serves. */
+  pickAny(now: number): KnownWorker | undefined {
+    return this.#oneOfTwo(this.live(now), () => true)
+  }
+
+  /** The workers that are there. */
+  live(now: number): KnownWorker[] {
+    const { suspectMs } = this.#parts.settings
+    return [...this.#workers.values()].filter((worker) => worker.isLive(now, suspectMs))
+  }
+
+  stats(now: number): WorkerStats[] {
+    const { suspectMs } = this.#parts.settings
+    return [...this.#workers.values()].map((worker) => worker.stats(now, suspectMs))
+  }
+
+  /** Sends what waits, and knows nobody any more. */
+  close(): void {
+    for (const worker of this.#workers.values()) worker.flush()
+    this.#workers.clear()
+    this.watched.clear()
+  }
+
+  #look(now: number): void {
+    this.#lookedAt = now
+    const { suspectMs } = this.#parts.settings
+    this.#hasSilent = false
+    for (const worker of this.watched) {
+      if (worker.isLost || worker.silentFor(now) >= suspectMs) this.#hasSilent = true
+    }
+  }
+
+  #oneOfTwo(
+    workers: readonly KnownWorker[],
+    isFit: (worker: KnownWorker) => boolean,
+  ): KnownWorker | undefined {
+    const one = this.#nextTo(workers, isFit)
+    if (one === undefined || workers.length === 1) return one
+    const other = this.#nextTo(workers, isFit) ?? one
+    return other.entries.size < one.entries.size ? other : one
+  }
+
+  /** The first that fits from anywhere on. */
+  #nextTo(
+    workers: readonly KnownWorker[],
+    isFit: (worker: KnownWorker) => boolean,
+  ): KnownWorker | undefined {
+    const start = Math.floor(this.#parts.random() * workers.length)
+    for (let step = 0; step < workers.length; step++) {
+      const worker = workers[(start + step) % workers.length]
+      if (worker !== undefined && isFit(worker)) return worker
+    }
+    return undefined
+  }
+
+  #outboxTo(address: string): Outbox {
+    const { bus, clock } = this.#parts
+    const mark = workerMark(address)
+    const send = (text: string): void => {
+      try {
+        bus.control(address, text, mark)
+      } catch {
+        // Whatever was in it is asked for with the next ping.
+      }
+    }
+    return new Outbox(bus.address, () => bus.maxPayload, clock, send)
+  }
+}
+
+const WORKER = "w"
+
+/** What stands for a worker where nobody listened. */
+export function workerMark(address: string): string {
+  return WORKER + address
+}
+
+/** The worker that a mark stands for; `undefined` for marks of other things. */
+export function workerOfMark(mark: string): string | undefined {
+  return mark.startsWith(WORKER) ? mark.slice(WORKER.length) : undefined
+}

@@ -1,0 +1,30 @@
+import type { Identity } from "../../types.ts"
+import type { CallerMessage } from "./messages.ts"
+import type { BusOptions } from "./options.ts"
+import { noVerifier } from "./worker-refusals.ts"
+
+type Identifying = Pick<BusOptions, "identify" | "verifier">
+type Request = CallerMessage & { readonly type: "request" }
+
+/**
+ * Who asks: the one of the ticket, else the one of the caller's segment, else nobody in particular.
+ *
+ * A ticket that does not hold is an error, never somebody else. Throws or rejects then.
+ */
+export function identityOf(
+  { event, ticket }: Request,
+  user: string,
+  { identify, verifier }: Identifying,
+): Identity | undefined | Promise<Identity | undefined> {
+  if (ticket === undefined) return identify?.(user)
+  const { operationId, requestId } = event
+  if (verifier === undefined) throw noVerifier(operationId)
+  return verifier.verify(ticket, { operationId, requestId })
+}
+
+/** The request without what its ticket says better. */
+export function withoutClaim({ event, ticket }: Request): Request["event"] {
+  if (ticket === undefined || event.identity === undefined) return event
+  const { identity: _, ...rest } = event
+  return rest
+}

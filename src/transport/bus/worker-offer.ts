@@ -1,0 +1,129 @@
+import { isCallError } from "../../errors.ts"
+import type { CallError } from "../../errors.ts"
+import type { Logger } from "../../logger.ts"
+import type { Clock } from "../../platform.ts"
+import type { ServedOperations } from "../types.ts"
+import { frameOverhead } from "./outbox.ts"
+import type { Bus } from "./types.ts"
+import { frameText, markOf, messageText } from "./wire.ts"
+import { notServing } from "./worker-refusals.ts"
+
+/** Characters of a mark with its number and all around it, at most. */
+const MARK_LENGTH = 24
+const CHANGED = messageText({ type: "changed" })
+const BYE = messageText({ type: "bye" })
+/** What every served registry has besides its own, and what may be run twice among it. */
+const BUILT_IN: ReadonlySet<string> = new Set(["services.list", "services.schema"])
+
+/** What a worker serves, and telling others of it. */
+export class WorkerOffer {
+  readonly #bus: Bus
+  readonly #clock: Clock
+  readonly #logger: Logger
+  #served: ServedOperations | undefined
+  #hasLeft = false
+  #stopListening: (() => void) | undefined
+  #isIdempotent: ReadonlyMap<string, boolean> = new Map()
+  /** What there is to say, until it changes. */
+  #here: string | undefined
+  #isDue = false
+
+  constructor(bus: Bus, clock: Clock, logger: Logger) {
+    this.#bus = bus
+    this.#clock = clock
+    this.#logger = logger
+  }
+
+  get isOpen(): boolean {
+    return this.#served !== undefined && !this.#hasLeft
+  }
+
+  /** Takes requests from now on. */
+  serve(served: ServedOperations): void {
+    this.#stopListening?.()
+    this.#served = served
+    this.#hasLeft = false
+    this.#stopListening = served.onChange(this.#onChange)
+    this.#look()
+    this.#tell([this.#hereText()])
+  }
+
+  /** Takes no more, and says so. */
+  leave(): void {
+    if (!this.isOpen) return
+    this.#hasLeft = true
+    this.#stopListening?.()
+    this.#bus.serve(undefined)
+    this.#tell([BYE])
+  }
+
+  /** Says what is served, to all. How much fits into a message may have changed. */
+  announce(): void {
+    this.#here = undefined
+    const text = this.answer()
+    if (text !== undefined) this.#tell([text])
+  }
+
+  /** What to say to somebody who asks; nothing where nothing was ever served. */
+  answer(): string | undefined {
+    if (this.isOpen) return this.#hereText()
+    return this.#hasLeft ? BYE : undefined
+  }
+
+  isIdempotent(operationId: string): boolean {
+    return BUILT_IN.has(operationId) || this.#isIdempotent.get(operationId) === true
+  }
+
+  /** Why no further call would be taken now. */
+  refuse(operationId: string): CallError | undefined {
+    return this.#served === undefined || this.#hasLeft
+      ? notServing(operationId)
+      : this.#served.refuse(operationId)
+  }
+
+  /** A change of many operations is one change. */
+  readonly #onChange = (): void => {
+    if (this.#isDue) return
+    this.#isDue = true
+    const tell = (): void => {
+      this.#isDue = false
+      if (!this.isOpen) return
+      this.#look()
+      this.#tell([CHANGED, this.#hereText()])
+    }
+    if (this.#clock.defer === undefined) this.#clock.setTimeout(tell, 0)
+    else this.#clock.defer(tell)
+  }
+
+  #look(): void {
+    const list = this.#served?.list() ?? []
+    this.#isIdempotent = new Map(list.map(({ id, isIdempotent }) => [id, isIdempotent]))
+    this.#here = undefined
+    this.#bus.serve([...this.#isIdempotent.keys()])
+  }
+
+  #hereText(): string {
+    this.#here ??= this.#describe()
+    return this.#here
+  }
+
+  /** As many as fit: callers find the others through the broker. */
+  #describe(): string {
+    const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 100
+    const most = Math.max(0, Math.floor(room / MARK_LENGTH))
+    const marks = [...this.#isIdempotent]
+      .slice(0, most)
+      .map(([id, isIdempotent]) => [markOf(id), isIdempotent ? 1 : 0] as const)
+    return messageText({ type: "here", operations: Object.fromEntries(marks) })
+  }
+
+  #tell(texts: readonly string[]): void {
+    if (!this.#bus.isConnected) return
+    try {
+      this.#bus.announce(frameText(this.#bus.address, texts))
+    } catch (error) {
+      const code = isCallError(error) ? error.code : undefined
+      this.#logger.debug("What is served could not be announced", { code, error })
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import type { CallerPeer } from "./callers.ts"
+import type { CallerMessage } from "./messages.ts"
+import { sayAccepted } from "./worker-desk.ts"
+import type { WorkerDesk } from "./worker-desk.ts"
+import type { WorkerEntry } from "./worker-entry.ts"
+
+type Ping = CallerMessage & { readonly type: "ping" }
+
+/** Ids of one pong, so that it fits any bus. */
+const PONG_IDS = 500
+
+/** Answers to callers that wait for long: what they may have missed is sent again. */
+export class WorkerResending {
+  readonly #desk: WorkerDesk
+  #connectedAt = Number.NEGATIVE_INFINITY
+
+  constructor(desk: WorkerDesk) {
+    this.#desk = desk
+  }
+
+  /** What was sent before may have been lost on the way. */
+  connected(): void {
+    this.#connectedAt = this.#desk.parts.clock.now()
+  }
+
+  /** A caller asks whether this worker is there, and what has become of these. */
+  pinged({ ids, streams }: Ping, caller: CallerPeer): void {
+    const { calls } = this.#desk
+    const unknown: string[] = []
+    const lost: string[] = []
+    for (const [id, seq] of Object.entries(streams)) {
+      const entry = calls.of(caller, id)
+      if (entry === undefined) unknown.push(id)
+      else if (!this.#resendAfter(entry, seq)) lost.push(id)
+    }
+    for (const id of ids) {
+      if (Object.hasOwn(streams, id)) continue
+      const entry = calls.of(caller, id)
+      if (entry === undefined) unknown.push(id)
+      else this.#repeat(entry)
+    }
+    do {
+      const [some, gone] = [unknown.splice(0, PONG_IDS), lost.splice(0, PONG_IDS)]
+      caller.say({ type: "pong", unknown: some, lost: gone })
+    } while (unknown.length > 0 || lost.length > 0)
+  }
+
+  /** Sends what followed an item, and the end; `false` when some of that is not there any more. */
+  #resendAfter(entry: WorkerEntry, seq: number): boolean {
+    const { calls, parts } = this.#desk
+    calls.received(entry, seq)
+    const items = entry.items.missing()
+    if (items === undefined) return false
+    const before = this.#onTheWaySince()
+    for (const item of items) {
+      // This one and all that follow are on their way.
+      if (item.sentAt > before) return true
+      calls.resend(item, parts.clock.now())
+    }
+    this.#repeat(entry)
+    return true
+  }
+
+  /** Says again what was last said of a request. */
+  #repeat(entry: WorkerEntry): void {
+    const { state, result } = entry
+    if (state === "waiting") sayAccepted(entry)
+    if (state !== "done" || result === undefined) return
+    if (result.sentAt > this.#onTheWaySince()) return
+    this.#desk.calls.resend(result, this.#desk.parts.clock.now())
+  }
+
+  /** What was sent after this needs not be sent again yet, unless the way was cut since. */
+  #onTheWaySince(): number {
+    const { parts, settings } = this.#desk
+    return Math.max(parts.clock.now() - settings.pingMs / 2, this.#connectedAt)
+  }
+}

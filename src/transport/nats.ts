@@ -1,0 +1,64 @@
+/** Calls over NATS: workers serve a registry, callers find one of them. */
+import type { NatsConnection } from "@nats-io/transport-node"
+import { systemClock } from "../internal/clock.ts"
+import { consoleLogger } from "../logger.ts"
+import { checkSegment } from "./bus/options.ts"
+import type { BusOptions } from "./bus/options.ts"
+import { createBusTransport } from "./bus/transport.ts"
+import type { BusTransport } from "./bus/transport.ts"
+import { NatsBus } from "./nats/bus.ts"
+import { settleTarget } from "./nats/servers.ts"
+import type { NatsConnectOptions } from "./nats/servers.ts"
+
+export type { BusOptions, GuardOptions } from "./bus/options.ts"
+export type { BusStats, CallingStats, ServingStats, WorkerStats } from "./bus/stats.ts"
+export { createTicketSigner, createTicketVerifier } from "./bus/tickets.ts"
+export type {
+  TicketJwk,
+  TicketKey,
+  TicketKeyObject,
+  TicketSigner,
+  TicketSignerOptions,
+  TicketSubject,
+  TicketVerifier,
+  TicketVerifierOptions,
+} from "./bus/tickets.ts"
+export type { BusTransport } from "./bus/transport.ts"
+export type { NatsConnectOptions } from "./nats/servers.ts"
+
+/** Where a transport over NATS connects to, and who it calls as. */
+export interface NatsTransportOptions extends BusOptions {
+  /** "nats://127.0.0.1:4222" when left out; several for a cluster. "tls://" asks for TLS. */
+  readonly servers?: string | readonly string[] | undefined
+  /** A connection of your own, instead of `servers`. It is not closed here. */
+  readonly connection?: NatsConnection | undefined
+  /** What the client takes besides: credentials, TLS and the like. */
+  readonly connect?: NatsConnectOptions | undefined
+  /** Allows a broker on another machine without TLS or without credentials. */
+  readonly insecure?: boolean | undefined
+}
+
+const USER = "createNatsTransport"
+
+/**
+ * Makes a transport to everyone on a NATS broker. Close it when it is no longer needed.
+ *
+ * The broker may be absent: it is connected to in the background, and calls wait for it until their deadline.
+ * Throws a `TypeError` for options that make no sense, and for a broker that others could listen to.
+ */
+export function createNatsTransport(options: NatsTransportOptions = {}): BusTransport {
+  const { connection, servers, connect, insecure } = options
+  const { clock = systemClock, logger = consoleLogger } = options
+  if (connection !== undefined && (servers !== undefined || connect !== undefined)) {
+    throw new TypeError(`${USER}() takes either "connection", or "servers" and "connect".`)
+  }
+  const bus = new NatsBus({
+    from:
+      connection ?? settleTarget(USER, servers ?? "nats://127.0.0.1:4222", connect ?? {}, insecure),
+    user: checkSegment(USER, "user", options.user ?? "anyone"),
+    prefix: checkSegment(USER, "prefix", options.prefix ?? "operations"),
+    clock,
+    logger,
+  })
+  return createBusTransport(USER, bus, options)
+}

@@ -1,0 +1,20 @@
+/** Releases in which the advisories of 2026 are dealt with; every later line has them. */
+const FIXED: readonly (readonly [minor: number, patch: number])[] = [
+  [11, 16],
+  [12, 7],
+]
+const SINCE = 14
+
+/** Why a server should be replaced, from the version that it tells; `undefined` when it need not be. */
+export function versionWarning(version: string): string | undefined {
+  const parts = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version)
+  if (parts === null) return undefined
+  const [major = 0, minor = 0, patch = 0] = parts.slice(1).map(Number)
+  if (major > 2 || (major === 2 && minor >= SINCE)) return undefined
+  const fixed = FIXED.find(([line]) => major === 2 && minor === line)
+  if (fixed !== undefined && patch >= fixed[1]) return undefined
+  return (
+    `The NATS server is version ${version}, which has known ways round its permissions. ` +
+    `Install 2.11.16, 2.12.7, 2.14.0 or a later one of these lines.`
+  )
+}

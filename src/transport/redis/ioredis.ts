@@ -1,0 +1,122 @@
+import { importPeer } from "../../internal/import-peer.ts"
+
+/**
+ * A client of the package `ioredis` that you made: a `Redis`, or a `Cluster`.
+ *
+ * Described by its shape, here and below, so that the core needs no types of Node.
+ */
+export interface RedisClientLike {
+  readonly options: object
+  readonly isCluster: boolean
+  duplicate(override?: object): unknown
+}
+
+/** Options of `ioredis` that say whom to connect to, and as whom. */
+export interface RedisConnectOptions {
+  readonly host?: string | undefined
+  readonly port?: number | undefined
+  readonly family?: number | undefined
+  /** A Unix socket. */
+  readonly path?: string | undefined
+  readonly username?: string | undefined
+  readonly password?: string | undefined
+  /** Options of Node's `tls.connect`; `{}` for TLS as it is. */
+  readonly tls?: object | undefined
+  readonly connectTimeout?: number | undefined
+  readonly keepAlive?: number | undefined
+  /** What `CLIENT LIST` shows: "operations". */
+  readonly connectionName?: string | undefined
+  readonly protocol?: 2 | 3 | undefined
+  readonly sentinels?:
+    | readonly { readonly host?: string | undefined; readonly port?: number | undefined }[]
+    | undefined
+  readonly name?: string | undefined
+  readonly sentinelUsername?: string | undefined
+  readonly sentinelPassword?: string | undefined
+  readonly sentinelTLS?: object | undefined
+  readonly enableTLSForSentinelMode?: boolean | undefined
+}
+
+/** One connection of `ioredis`. */
+export interface RedisLike {
+  readonly status: string
+  readonly stream?: SocketLike | undefined
+  on(event: string, listener: (...args: never[]) => void): unknown
+  connect(): Promise<void>
+  disconnect(): void
+  publish(channel: string, text: string): Promise<unknown>
+  pipeline(): PipelineLike
+  subscribe(channel: string): Promise<unknown>
+  psubscribe(...patterns: string[]): Promise<unknown>
+  punsubscribe(...patterns: string[]): Promise<unknown>
+  call(command: string, ...args: string[]): Promise<unknown>
+}
+
+/** Commands that leave together. */
+export interface PipelineLike {
+  publish(channel: string, text: string): unknown
+  exec(): Promise<readonly PipelineResult[] | null>
+}
+
+export type PipelineResult = readonly [error: Error | null, result?: unknown]
+
+/** The socket of a connection. */
+export interface SocketLike {
+  readonly bytesRead?: number | undefined
+  destroy(): unknown
+}
+
+interface RedisModule {
+  readonly Redis: new (options: object) => RedisLike
+}
+
+/** A `Cluster`, which has a connection to every node. */
+interface ClusterLike extends RedisClientLike {
+  readonly status: string
+  connect(): Promise<void>
+  nodes(role: "master" | "all"): RedisClientLike[]
+}
+
+/** Makes connections, each of them once, with what this transport needs on top. */
+export type MakeConnection = (override: object) => Promise<RedisLike>
+
+/** Connections of our own with such options. */
+export function connectionsTo(options: object): MakeConnection {
+  return async (override) => {
+    const { Redis } = await importPeer("transport/redis", "ioredis", importIoredis)
+    return new Redis({ ...options, ...override, ...readyCheck(options) })
+  }
+}
+
+/** Connections of our own to where a client of yours is connected to. */
+export function connectionsLike(client: RedisClientLike): MakeConnection {
+  return async (override) => {
+    const like = client.isCluster ? anyNode(client as ClusterLike) : client
+    return like.duplicate({ ...override, ...readyCheck(like.options) }) as RedisLike
+  }
+}
+
+/**
+ * A server that was found by sentinels has to be asked whether it still is the right one. Others need not be
+ * asked: what is published is heard even while they load their data.
+ */
+function readyCheck(options: object): object {
+  const { sentinels } = options as { readonly sentinels?: unknown }
+  return { enableReadyCheck: Array.isArray(sentinels) }
+}
+
+/** What is published at one node of a cluster is heard at all of them. */
+function anyNode(cluster: ClusterLike): RedisClientLike {
+  // It connects when it is first used, and nobody else may use it.
+  if (cluster.status === "wait") cluster.connect().catch(() => {})
+  const masters = cluster.nodes("master")
+  const nodes = masters.length > 0 ? masters : cluster.nodes("all")
+  const node = nodes[Math.floor(Math.random() * nodes.length)]
+  if (node === undefined) throw new Error("the cluster client knows no node yet")
+  return node
+}
+
+function importIoredis(): Promise<RedisModule> {
+  const module: Promise<unknown> = import("ioredis")
+  return module as Promise<RedisModule>
+}

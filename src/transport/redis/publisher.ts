@@ -1,0 +1,131 @@
+import type { Clock } from "../../platform.ts"
+import type { PipelineResult, RedisLike } from "./ioredis.ts"
+
+/** A message on its way out. */
+export interface Outgoing {
+  readonly channel: string
+  readonly text: string
+  /** What is told when nobody listens. */
+  readonly mark?: string | undefined
+  /** The operation that is asked for, for requests. */
+  readonly operationId?: string | undefined
+}
+
+/** Told what became of messages. */
+export interface PublisherEvents {
+  /** So many were listening, as far as the server knows. */
+  received(message: Outgoing, count: number): void
+  refused(message: Outgoing, error: Error): void
+}
+
+/** Characters that may be under way before streams and large results wait. */
+const MOST_WAITING = 8 * 1024 * 1024
+
+/** Sends the messages of one turn in one go: that is worth six times the rate. */
+export class Publisher {
+  readonly #redis: RedisLike
+  readonly #clock: Clock
+  readonly #events: PublisherEvents
+  #batch: Outgoing[] = []
+  #unanswered = 0
+  #batches = 0
+  #isDue = false
+  #isOver = false
+  #waiting: Promise<void> | undefined
+  #resume: (() => void) | undefined
+  #idle: (() => void) | undefined
+
+  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents) {
+    this.#redis = redis
+    this.#clock = clock
+    this.#events = events
+  }
+
+  /** Characters that the server has not answered to. */
+  get unanswered(): number {
+    return this.#unanswered
+  }
+
+  add(message: Outgoing): void {
+    if (this.#isOver) return
+    this.#batch.push(message)
+    this.#unanswered += message.text.length
+    if (this.#isDue) return
+    this.#isDue = true
+    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#onTurn, 0)
+    else this.#clock.defer(this.#onTurn)
+  }
+
+  /** A promise while too much is under way. */
+  ready(): Promise<void> | undefined {
+    if (this.#waiting !== undefined || this.#unanswered <= MOST_WAITING) return this.#waiting
+    this.#waiting = new Promise((resolve) => {
+      this.#resume = resolve
+    })
+    return this.#waiting
+  }
+
+  /** Sends what waits, and resolves when all of it is answered, or the connection is over. */
+  drained(): Promise<void> {
+    this.#flush()
+    if (this.#isOver || this.#batches === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#idle = resolve
+    })
+  }
+
+  /** Nothing is sent or told any more, and nobody waits. */
+  end(): void {
+    this.#isOver = true
+    this.#batch = []
+    this.#unanswered = 0
+    this.#letGo()
+    this.#idle?.()
+  }
+
+  readonly #onTurn = (): void => {
+    this.#isDue = false
+    this.#flush()
+  }
+
+  #flush(): void {
+    if (this.#batch.length === 0) return
+    const batch = this.#batch
+    this.#batch = []
+    this.#batches++
+    // Never rejects.
+    void this.#send(batch).then((results) => this.#answered(batch, results))
+  }
+
+  #send(batch: readonly Outgoing[]): Promise<readonly PipelineResult[] | null> {
+    const [first] = batch
+    if (first !== undefined && batch.length === 1) {
+      return this.#redis.publish(first.channel, first.text).then(
+        (count) => [[null, count]],
+        (error: Error) => [[error]],
+      )
+    }
+    const pipeline = this.#redis.pipeline()
+    for (const { channel, text } of batch) pipeline.publish(channel, text)
+    return pipeline.exec().catch((error: Error) => batch.map(() => [error]))
+  }
+
+  #answered(batch: readonly Outgoing[], results: readonly PipelineResult[] | null): void {
+    if (this.#isOver) return
+    this.#batches--
+    for (const { text } of batch) this.#unanswered -= text.length
+    if (this.#unanswered <= MOST_WAITING / 2) this.#letGo()
+    if (this.#batches === 0) this.#idle?.()
+    for (const [at, message] of batch.entries()) {
+      const [error, count] = results?.[at] ?? [null]
+      if (error !== null) this.#events.refused(message, error)
+      else this.#events.received(message, Number(count))
+    }
+  }
+
+  #letGo(): void {
+    this.#resume?.()
+    this.#resume = undefined
+    this.#waiting = undefined
+  }
+}

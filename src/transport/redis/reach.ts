@@ -1,0 +1,105 @@
+import type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
+
+const USER = "createRedisTransport"
+const EXAMPLE = "redis://127.0.0.1:6379"
+
+/** Whom a connection reaches, and how. */
+export interface Reach {
+  /** The server's name in messages, without secrets. */
+  readonly peer: string
+  /** None for a socket of this machine. */
+  readonly hosts: readonly string[]
+  readonly hasTls: boolean
+  readonly hasCredentials: boolean
+}
+
+/** The options that a URL stands for. Throws a `TypeError` that does not repeat it: it may hold a password. */
+export function optionsOfUrl(text: string): RedisConnectOptions {
+  let url: URL
+  try {
+    url = new URL(text)
+  } catch {
+    throw new TypeError(`${USER}({ url }): not a URL. Give one such as "${EXAMPLE}".`)
+  }
+  const scheme = /^(redis|valkey)(s?):$/.exec(url.protocol)
+  if (scheme === null) {
+    throw new TypeError(
+      `${USER}({ url }): "${url.protocol}" is no protocol of Redis; use redis: or rediss:.`,
+    )
+  }
+  if (url.search !== "" || url.hash !== "") {
+    throw new TypeError(`${USER}({ url }): give options in "connect", not in the URL.`)
+  }
+  if (url.hostname === "") {
+    throw new TypeError(`${USER}({ url }): there is no host. Give one such as "${EXAMPLE}".`)
+  }
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? 6379 : Number(url.port),
+    ...(url.username !== "" && { username: decoded(url.username) }),
+    ...(url.password !== "" && { password: decoded(url.password) }),
+    ...(scheme[2] === "s" && { tls: {} }),
+  }
+}
+
+/** Whom options of `ioredis` reach. */
+export function reachOf(options: RedisConnectOptions): Reach {
+  const { host = "localhost", port = 6379, path, sentinels, password } = options
+  const hasTls = isGiven(options.tls)
+  const hasCredentials = isText(password)
+  if (isText(path)) return { peer: `Redis at ${path}`, hosts: [], hasTls, hasCredentials }
+  if (Array.isArray(sentinels)) {
+    return {
+      peer: `Redis "${options.name ?? ""}" of ${sentinels.length} sentinels`,
+      hosts: sentinels.map(hostOf),
+      // Without it that is for the sentinels only.
+      hasTls: hasTls && options.enableTLSForSentinelMode === true,
+      hasCredentials,
+    }
+  }
+  const authority = `${host.includes(":") ? `[${host}]` : host}:${port}`
+  const peer = `Redis at ${hasTls ? "rediss" : "redis"}://${authority}`
+  return { peer, hosts: [host], hasTls, hasCredentials }
+}
+
+/** Whom a client of yours reaches. */
+export function reachOfClient(client: RedisClientLike): Reach {
+  if (!client.isCluster) return reachOf(client.options)
+  const { redisOptions = {} } = client.options as { readonly redisOptions?: RedisConnectOptions }
+  // Not described by its types, and there all the same.
+  const { startupNodes } = client as { readonly startupNodes?: unknown }
+  return {
+    peer: "the Redis cluster",
+    hosts: Array.isArray(startupNodes) ? startupNodes.map(hostOf) : [""],
+    hasTls: isGiven(redisOptions.tls),
+    hasCredentials: isText(redisOptions.password),
+  }
+}
+
+function hostOf(node: unknown): string {
+  if (typeof node === "number") return "localhost"
+  if (typeof node === "string") {
+    const text = node.includes("://") ? node : `redis://${node}`
+    return URL.canParse(text) ? new URL(text).hostname.replace(/^\[(.*)\]$/, "$1") : ""
+  }
+  const { host } = node as { readonly host?: unknown }
+  return typeof host === "string" ? host : "localhost"
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Written as it is, with a percent sign in it.
+    return text
+  }
+}
+
+// `ioredis` has null where an option was not given.
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== ""
+}

@@ -1,0 +1,109 @@
+import { describe, expect, test } from "vitest"
+import type { AnyOperation } from "../../src/define.ts"
+import { Mirror } from "../../src/hub/sources/mirror.ts"
+import { idOf } from "../../src/hub/shape.ts"
+import { VirtualClock } from "../support/virtual-clock.ts"
+
+function operation(id: string, description = "Does something"): AnyOperation {
+  const [namespace = "", name = ""] = id.split(".")
+  return {
+    namespace,
+    name,
+    version: "1.0.0",
+    type: "query",
+    description,
+    inputSchema: {},
+    outputSchema: {},
+    accessControl: { requiredScopes: [] },
+    handler: () => undefined,
+  }
+}
+
+function idsOf(mirror: Mirror): string[] {
+  return mirror.operations.map(idOf)
+}
+
+describe("a mirror", () => {
+  test("has what its peer has, and tells once of all that changes in one turn", async () => {
+    const mirror = new Mirror()
+    let told = 0
+    mirror.onChange(() => told++)
+
+    mirror.registerAll([operation("a.b"), operation("a.c")])
+    mirror.unregister("a.b")
+    await Promise.resolve()
+    mirror.registerAll([operation("a.c")])
+    await Promise.resolve()
+
+    expect([idsOf(mirror), told]).toEqual([["a.c"], 1])
+    expect(mirror.unregister("a.b")).toBe(false)
+    expect(mirror.report()).toEqual({
+      items: [{ id: "a.c", origin: "a.c", status: "kept", notes: [] }],
+      warnings: [],
+    })
+  })
+})
+
+describe("a mirror whose peers come and go", () => {
+  test("keeps for a while what was taken back, and for good what returns in time", async () => {
+    const clock = new VirtualClock()
+    const mirror = new Mirror({ clock, ms: 1000 })
+    mirror.registerAll([operation("a.b"), operation("a.c"), operation("a.__proto__")])
+
+    mirror.unregister("a.b")
+    mirror.unregister("a.c")
+    await clock.advance(999)
+    expect(idsOf(mirror)).toEqual(["a.b", "a.c", "a.__proto__"])
+    mirror.registerAll([operation("a.c")])
+    await clock.advance(1)
+
+    expect(idsOf(mirror)).toEqual(["a.c", "a.__proto__"])
+    await clock.advance(5000)
+    expect(idsOf(mirror)).toEqual(["a.c", "a.__proto__"])
+    expect(clock.timers).toBe(0)
+  })
+
+  test("takes nothing out while nobody is there to say what is gone", async () => {
+    const clock = new VirtualClock()
+    const mirror = new Mirror({ clock, ms: 1000 })
+    expect(mirror.isDeserted).toBe(true)
+    mirror.registerAll([operation("a.b"), operation("a.c")])
+    expect(mirror.isDeserted).toBe(false)
+
+    mirror.unregister("a.b")
+    mirror.unregister("a.c")
+    await clock.advance(100_000)
+    expect([idsOf(mirror), mirror.isDeserted]).toEqual([["a.b", "a.c"], true])
+    mirror.registerAll([operation("a.c")])
+    await clock.advance(1000)
+
+    expect([idsOf(mirror), mirror.isDeserted]).toEqual([["a.c"], false])
+  })
+
+  test("tells that it is deserted, and that it no longer is", async () => {
+    const mirror = new Mirror({ clock: new VirtualClock(), ms: 1000 })
+    mirror.registerAll([operation("a.b")])
+    await Promise.resolve()
+    const told: boolean[] = []
+    mirror.onChange(() => told.push(mirror.isDeserted))
+
+    mirror.unregister("a.b")
+    await Promise.resolve()
+    mirror.registerAll([operation("a.b")])
+    await Promise.resolve()
+
+    expect(told).toEqual([true, false])
+  })
+
+  test("leaves no timer behind, whatever is taken back afterwards", () => {
+    const clock = new VirtualClock()
+    const mirror = new Mirror({ clock, ms: 1000 })
+    mirror.registerAll([operation("a.b"), operation("a.c")])
+    mirror.unregister("a.b")
+
+    mirror.close()
+    mirror.unregister("a.c")
+
+    expect(clock.timers).toBe(0)
+  })
+})

@@ -1,0 +1,286 @@
+import { CallError } from "../../../src/index.ts"
+import type {
+  CallErrorEvent,
+  CallEvent,
+  CallRequestedEvent,
+  Logger,
+  ResponseEnvelope,
+} from "../../../src/index.ts"
+import { GuardedCaller } from "../../../src/transport/bus/caller.ts"
+import type { CallerParts } from "../../../src/transport/bus/caller.ts"
+import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/messages.ts"
+import { settleGuard } from "../../../src/transport/bus/options.ts"
+import type { GuardOptions } from "../../../src/transport/bus/options.ts"
+import type { Bus } from "../../../src/transport/bus/types.ts"
+import { frameText, markOf, messageText, readCallerFrame } from "../../../src/transport/bus/wire.ts"
+import { VirtualClock } from "../../support/virtual-clock.ts"
+
+/** Something that a caller sent. */
+export interface Sent {
+  readonly to: "any" | "worker" | "control" | "all" | "ask"
+  readonly worker: string | undefined
+  readonly operationId: string | undefined
+  readonly text: string
+  readonly mark: string
+  readonly messages: readonly CallerMessage[]
+}
+
+type OfType<TType extends CallerMessage["type"]> = CallerMessage & { readonly type: TType }
+
+/** A bus that writes down what is sent, and on which nothing ever arrives by itself. */
+export class ScriptedBus implements Bus {
+  readonly address = "caller0"
+  isConnected = true
+  maxPayload = 1024 * 1024
+  hasQueues = true
+  readonly sent: Sent[] = []
+  /** What the next sending throws. */
+  fault: unknown
+
+  open(): void {}
+  answer(): void {}
+  announce(): void {}
+  serve(): void {}
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  toAny(operationId: string, text: string, mark: string): void {
+    if (!this.hasQueues) throw new Error("toAny without queues")
+    this.#send({ to: "any", worker: undefined, operationId, text, mark })
+  }
+
+  toWorker(worker: string, operationId: string, text: string, mark: string): void {
+    this.#send({ to: "worker", worker, operationId, text, mark })
+  }
+
+  control(worker: string, text: string, mark: string): void {
+    this.#send({ to: "control", worker, operationId: undefined, text, mark })
+  }
+
+  toAll(operationId: string, text: string, mark: string): void {
+    this.#send({ to: "all", worker: undefined, operationId, text, mark })
+  }
+
+  ask(text: string, mark: string): void {
+    this.#send({ to: "ask", worker: undefined, operationId: undefined, text, mark })
+  }
+
+  #send(sent: Omit<Sent, "messages">): void {
+    const { fault } = this
+    this.fault = undefined
+    if (fault !== undefined) throw fault
+    if (Buffer.byteLength(sent.text) > this.maxPayload) {
+      throw new CallError("PAYLOAD_TOO_LARGE", `A message is larger than ${this.maxPayload}.`, {
+        details: { limit: this.maxPayload },
+      })
+    }
+    const frame = readCallerFrame(sent.text)
+    if (frame === undefined || frame.dropped > 0) throw new Error(`not a frame: ${sent.text}`)
+    this.sent.push({ ...sent, messages: frame.messages })
+  }
+}
+
+/** A log line. */
+export interface Line {
+  readonly message: string
+  readonly fields: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a test wants to be different. */
+export interface LabOptions extends Partial<CallerParts> {
+  readonly guard?: GuardOptions
+  readonly hasQueues?: boolean
+  readonly isConnected?: boolean
+  /** Nothing was called yet, and what workers say is not heeded. */
+  readonly isNew?: boolean
+}
+
+/** A caller whose workers, whose broker and whose time are in the hands of a test. */
+export class CallerLab {
+  readonly clock = new VirtualClock()
+  readonly bus = new ScriptedBus()
+  readonly caller: GuardedCaller
+  readonly events: CallEvent[] = []
+  readonly undelivered: CallEvent[] = []
+  readonly warnings: Line[] = []
+  #ids = 0
+
+  constructor(options: LabOptions = {}) {
+    const { guard, hasQueues = true, isConnected = true, isNew = false, ...parts } = options
+    this.bus.hasQueues = hasQueues
+    this.bus.isConnected = isConnected
+    this.clock.time = 1_000_000
+    const warn = (message: string, fields?: Line["fields"]): void =>
+      void this.warnings.push({ message, fields })
+    const logger: Logger = { debug() {}, info() {}, warn, error: warn }
+    const settings = settleGuard("test", guard)
+    this.caller = new GuardedCaller(this.bus, settings, {
+      ...{ clock: this.clock, logger, random: () => 0.5 },
+      ...parts,
+    })
+    this.caller.open({
+      event: (event) => void this.events.push(event as CallEvent),
+      undelivered: (event) => void this.undelivered.push(event),
+      lost() {},
+      restored() {},
+    })
+    if (isConnected) this.caller.connected()
+    if (isNew) return
+    this.abort(this.call("task.warm", { requestId: "warm" }))
+    this.clear()
+  }
+
+  /** Asks for something; gives the id of the request. */
+  call(operationId = "task.do", event: Partial<CallRequestedEvent> = {}): string {
+    const requestId = event.requestId ?? `id-${++this.#ids}`
+    this.caller.send({
+      ...{ type: "call.requested", requestId, operationId, input: { n: 1 }, kind: "call" },
+      ...{ timeout: 30_000, ...event },
+    } as CallRequestedEvent)
+    return requestId
+  }
+
+  /** Asks for a stream. */
+  stream(operationId = "task.watch", event: Partial<CallRequestedEvent> = {}): string {
+    return this.call(operationId, { kind: "stream", window: 8, timeout: undefined, ...event })
+  }
+
+  abort(requestId: string): void {
+    this.caller.send({ type: "call.aborted", requestId })
+  }
+
+  /** A worker that serves these: `true` for what may be run twice. */
+  worker(address: string, operations?: Readonly<Record<string, boolean>>): ScriptedWorker {
+    const worker = new ScriptedWorker(this, address)
+    if (operations !== undefined) worker.here(operations)
+    return worker
+  }
+
+  /** Lets so many milliseconds go by, and what they bring. */
+  async advance(milliseconds = 0): Promise<void> {
+    await this.clock.advance(milliseconds)
+  }
+
+  /** This process stands still: time goes by, and no timer comes. */
+  stall(milliseconds: number): void {
+    this.clock.time += milliseconds
+  }
+
+  /** All messages of a type that were sent, with where they went. */
+  sent<TType extends CallerMessage["type"]>(type: TType): (OfType<TType> & { at: Sent })[] {
+    return this.bus.sent.flatMap((at) =>
+      at.messages
+        .filter((message): message is OfType<TType> => message.type === type)
+        .map((message) => ({ ...message, at })),
+    )
+  }
+
+  /** The requests of a call, as they went out. */
+  requests(requestId: string): (OfType<"request"> & { at: Sent })[] {
+    return this.sent("request").filter(({ event }) => event.requestId === requestId)
+  }
+
+  /** Forgets what was sent so far. */
+  clear(): void {
+    this.bus.sent.length = 0
+  }
+
+  /** Nobody listened where the latest request of a call went. */
+  unheard(requestId: string): void {
+    this.caller.unheard(this.requests(requestId).at(-1)?.at.mark ?? "")
+  }
+
+  /** What came of a request. */
+  outcome(requestId: string): readonly CallEvent[] {
+    return this.events.filter((event) => event.requestId === requestId)
+  }
+
+  /** The error that a request ended with. */
+  error(requestId: string): CallErrorEvent {
+    const found = this.outcome(requestId).find(({ type }) => type === "call.error")
+    if (found?.type !== "call.error") throw new Error(`${requestId} has no error`)
+    return found
+  }
+
+  disconnect(): void {
+    this.bus.isConnected = false
+    this.caller.disconnected()
+  }
+
+  reconnect(): void {
+    this.bus.isConnected = true
+    this.caller.connected()
+  }
+}
+
+/** A worker that says what a test tells it to. */
+export class ScriptedWorker {
+  readonly address: string
+  readonly #lab: CallerLab
+
+  constructor(lab: CallerLab, address: string) {
+    this.#lab = lab
+    this.address = address
+  }
+
+  say(...messages: WorkerMessage[]): void {
+    this.#lab.caller.fromWorker(frameText(this.address, messages.map(messageText)))
+  }
+
+  here(operations: Readonly<Record<string, boolean>>): void {
+    const marks = Object.entries(operations).map(([id, it]) => [markOf(id), it ? 1 : 0] as const)
+    this.say({ type: "here", operations: Object.fromEntries(marks) })
+  }
+
+  /** Accepts the latest attempt, unless told otherwise. */
+  accept(id: string, about: Partial<WorkerMessage & { type: "accepted" }> = {}): string {
+    const key = about.key ?? `${this.address}-${id}`
+    const attempt = this.#lab.requests(id).at(-1)?.attempt ?? 1
+    this.say({ ...{ type: "accepted", id, attempt, key, isIdempotent: false }, ...about })
+    return key
+  }
+
+  refuse(id: string, code: string, about: Partial<WorkerMessage & { type: "refused" }> = {}): void {
+    const attempt = this.#lab.requests(id).at(-1)?.attempt ?? 1
+    const error: CallErrorEvent = {
+      ...{ type: "call.error", requestId: id, code, message: `${code} of ${this.address}` },
+      ...{ retryable: true, mayHaveExecuted: false, retryAfterMs: 700 },
+    }
+    this.say({ ...{ type: "refused", id, attempt, elsewhere: true, error }, ...about })
+  }
+
+  tell(event: CallEvent, after?: number): void {
+    this.say({ type: "event", event, after })
+  }
+
+  answer(requestId: string, data: unknown = "done"): void {
+    this.tell({ type: "call.responded", requestId, output: envelope(data) })
+  }
+
+  fail(requestId: string, about: Partial<CallErrorEvent> = {}): void {
+    const error = { code: "EXECUTION_ERROR", message: "it failed", mayHaveExecuted: true }
+    this.tell({ type: "call.error", requestId, retryable: false, ...error, ...about })
+  }
+
+  item(requestId: string, seq: number): void {
+    this.tell({ type: "call.responded", requestId, output: envelope(seq), seq })
+  }
+
+  complete(requestId: string, seq: number): void {
+    this.tell({ type: "call.completed", requestId, seq })
+  }
+
+  pong(about: { unknown?: readonly string[]; lost?: readonly string[] } = {}): void {
+    this.say({ type: "pong", unknown: about.unknown ?? [], lost: about.lost ?? [] })
+  }
+
+  /** Nobody listens at its address. */
+  gone(): void {
+    this.#lab.caller.unheard(`w${this.address}`)
+  }
+}
+
+export function envelope(data: unknown): ResponseEnvelope {
+  return { data, meta: { source: "local", operationId: "task.do", timestamp: 0 } }
+}

@@ -1,0 +1,81 @@
+import { PendingRequestMap, serveCalls, silentLogger } from "../../../../src/index.ts"
+import type { CallServer, OperationRegistry } from "../../../../src/index.ts"
+import { createBusTransport } from "../../../../src/transport/bus/transport.ts"
+import type { BusTransport } from "../../../../src/transport/bus/transport.ts"
+import type { Transport } from "../../../../src/transport/types.ts"
+import type { SimBroker } from "./broker.ts"
+import { SimBus } from "./bus.ts"
+import { simRegistry } from "./operations.ts"
+import { CALL_TIMEOUT } from "./plan.ts"
+import { ProcessClock } from "./process-clock.ts"
+
+/** What is in every process: a clock, a way to the broker and the guard on it. */
+export interface Process {
+  readonly name: string
+  readonly clock: ProcessClock
+  readonly bus: SimBus
+  readonly transport: BusTransport
+  readonly map: PendingRequestMap
+  readonly server: CallServer | undefined
+  readonly registry: OperationRegistry | undefined
+  isClosed: boolean
+  isLeaving: boolean
+}
+
+/** A process that only calls. */
+export function startCaller(broker: SimBroker, name: string): Process {
+  return start(broker, name, undefined)
+}
+
+/** A process that serves; not each of them all there is. */
+export function startWorker(broker: SimBroker, name: string, hasRare: boolean): Process {
+  return start(broker, name, hasRare)
+}
+
+function start(broker: SimBroker, name: string, serves: boolean | undefined): Process {
+  const { world, random, scenario, sabotage } = broker.lab
+  const { skew, retryBudget, limits } = scenario
+  const clock = new ProcessClock(world, random.between(-skew, skew))
+  const bus = new SimBus(broker, clock, name, "anyone")
+  const logger = silentLogger
+  const guard = { retryBudget, ...sabotage.guard }
+  const transport = createBusTransport("simulate", bus, { clock, logger, guard })
+  const delay = (run: () => void, milliseconds: number): void =>
+    void world.after(milliseconds, () => clock.reach(run))
+  const link: Transport = sabotage.wrap?.(transport, delay) ?? transport
+  const map = new PendingRequestMap(link, { clock, logger, timeout: CALL_TIMEOUT })
+  const common = { name, clock, bus, transport, map, isClosed: false, isLeaving: false }
+  if (serves === undefined) return { ...common, server: undefined, registry: undefined }
+  const registry = simRegistry({ lab: broker.lab, clock, name }, serves)
+  const server = serveCalls({ registry, callMap: map, ...limits })
+  return { ...common, server, registry }
+}
+
+/** Ends a process in good order. */
+export async function stop(process: Process): Promise<void> {
+  const { server, map, registry } = process
+  process.isClosed = true
+  await server?.close()
+  await map.close()
+  await registry?.close()
+}
+
+/** What a process still has when it should have nothing, in words. */
+export function leftovers(process: Process, when: "over" | "closed" | "forgotten"): string[] {
+  const { name, clock, map, server, transport } = process
+  const { calling, serving } = transport.stats()
+  const { waiting, running, kept, keptBytes } = serving
+  const { all, holding } = clock.timers
+  const counts = {
+    "pending requests": map.getPendingCount(),
+    "requests in the guard": calling.pending,
+    "held requests": calling.held,
+    ...(when !== "over" && { "served requests": server?.inFlight ?? 0, waiting, running }),
+    ...(when !== "over" && { "kept results": kept, "kept bytes": keptBytes }),
+    ...(when === "forgotten" && { "timers that hold it": holding }),
+    ...(when === "closed" && { timers: all }),
+  }
+  return Object.entries(counts).flatMap(([what, count]) =>
+    count === 0 ? [] : [`when all was ${when}: ${name} has ${count} ${what}`],
+  )
+}

@@ -1,0 +1,40 @@
+import { env } from "node:process"
+import { violations } from "./check.ts"
+import { live } from "./history.ts"
+import { scenario } from "./plan.ts"
+import type { Mood } from "./plan.ts"
+import { print } from "./print.ts"
+
+/** Seeds whose histories once went wrong, each with what it was. They are run first, always. */
+export const SEEDS: Readonly<Record<number, string>> = {}
+
+/** More of them: SIM_SEEDS=200000 npx vitest run test/transport/bus/simulation.test.ts */
+export const COUNT = Number(env["SIM_SEEDS"] ?? 2000)
+export const FIRST = Number(env["SIM_FIRST"] ?? 1)
+
+/** Numbers from the first on. */
+export function* range(first: number, count: number): Generator<number> {
+  for (let seed = first; seed < first + count; seed++) yield seed
+}
+
+/** Seeds whose histories have a mood, any when it is left out. */
+export function* seedsOf(mood: Mood | undefined, count: number): Generator<number> {
+  let found = 0
+  for (let seed = 1; found < count; seed++) {
+    if (mood !== undefined && scenario(seed).mood !== mood) continue
+    found++
+    yield seed
+  }
+}
+
+/** What is wrong in the histories of seeds: the first few of them, the first with all that happened in it. */
+export async function wrongIn(seeds: Iterable<number>): Promise<string[]> {
+  const found: string[] = []
+  for (const seed of seeds) {
+    const wrong = violations(await live(seed))
+    if (wrong.length > 0 && found.length === 0) found.push(await print(seed))
+    for (const what of wrong) found.push(`seed ${seed}: ${what}`)
+    if (found.length >= 20) break
+  }
+  return found
+}

@@ -1,0 +1,150 @@
+import { describe, expect, test } from "vitest"
+import { Harness, requestOf } from "./worker-harness.ts"
+
+function frame(...messages: unknown[]): string {
+  return JSON.stringify({ from: "caller1", messages })
+}
+
+const request = { type: "request", attempt: 1, event: requestOf() }
+const NO_FRAMES: Record<string, string> = {
+  nothing: "",
+  "no JSON": "{",
+  "a number": "1",
+  null: "null",
+  "a list": "[]",
+  "no sender": `{"messages":[]}`,
+  "a sender that is no address": `{"from":"a.b","messages":[]}`,
+  "a sender that is an object": `{"from":{},"messages":[]}`,
+  "a long sender": JSON.stringify({ from: "a".repeat(65), messages: [] }),
+  "no messages": `{"from":"caller1"}`,
+  "messages that are none": `{"from":"caller1","messages":{"length":1}}`,
+  "too many messages": JSON.stringify({ from: "a", messages: Array(10_001).fill(0) }),
+  "10 MB": frame({ ...request, event: requestOf({ input: "x".repeat(10_000_000) }) }),
+  "10 MB of brackets": "[".repeat(10_000_000),
+}
+
+const NO_MESSAGES: Record<string, unknown> = {
+  nothing: null,
+  "a text": "go",
+  "a list": ["go"],
+  "no type": {},
+  "an unknown type": { type: "run" },
+  "a type of Object": { type: "constructor" },
+  "an answer": { type: "pong", unknown: [], lost: [] },
+  "a grant without a key": { type: "go", id: "r1", left: 1 },
+  "a grant with a key that is a number": { type: "go", id: "r1", key: 1, left: 1 },
+  "a grant without time": { type: "go", id: "r1", key: "k", left: null },
+  "a grant with a time that is a text": { type: "go", id: "r1", key: "k", left: "1" },
+  "a grant of less than no time": { type: "go", id: "r1", key: "k", left: -1 },
+  "an id of 300 letters": { type: "nogo", id: "x".repeat(300), key: "k" },
+  "an empty id": { type: "nogo", id: "", key: "k" },
+  "ids that are none": { type: "done", ids: [{}] },
+  "ids that are a text": { type: "done", ids: "r1" },
+  "a ping without streams": { type: "ping", ids: [] },
+  "a ping with odd counts": { type: "ping", ids: [], streams: { s1: -1 } },
+  "a ping with counts that are texts": { type: "ping", ids: [], streams: { s1: "1" } },
+  "a request without an event": { type: "request", attempt: 1 },
+  "a request without an attempt": { type: "request", event: requestOf() },
+  "a request with an answer in it": {
+    ...{ type: "request", attempt: 1, event: { type: "call.completed", requestId: "r1" } },
+  },
+  "a request without an operation": {
+    ...{ type: "request", attempt: 1, event: { type: "call.requested", requestId: "r1" } },
+  },
+  "a request with a time that is a text": {
+    ...{ type: "request", attempt: 1, event: { ...requestOf(), timeout: "1" } },
+  },
+  "a request with a ticket that is none": { ...request, ticket: 1 },
+  "a request that says it has bytes": {
+    ...{ type: "request", attempt: 1, event: { ...requestOf(), binary: ["/no/such"] } },
+  },
+  "an event that is none": { type: "event", event: { type: "call.credit", requestId: "s1" } },
+  "a request as an event": { type: "event", event: requestOf() },
+  "a result as an event": { type: "event", event: { type: "call.completed", requestId: "r1" } },
+}
+
+describe("what makes no sense is dropped and counted", () => {
+  test.each(Object.entries(NO_FRAMES))("a frame: %s", async (_, text) => {
+    const it = new Harness()
+    it.raw(text, { operationId: "orders.add" })
+    expect(await it.heard()).toEqual([])
+    expect(it.worker.stats()).toMatchObject({ dropped: 1, waiting: 0, callers: 0 })
+    expect(it.logged).toHaveLength(1)
+    await it.accepted()
+  })
+
+  test.each(Object.entries(NO_MESSAGES))("a message: %s", async (_, message) => {
+    const it = new Harness()
+    it.raw(frame(message, request, message), { operationId: "orders.add" })
+    expect(await it.heard()).toMatchObject([{ type: "accepted", id: "r1" }])
+    expect(it.worker.stats()).toMatchObject({ dropped: 2, waiting: 1 })
+    expect(it.runs).toEqual([])
+    expect(it.logged).toHaveLength(1)
+  })
+
+  test("a frame of 100,000 levels is alive or dropped, never a crash", async () => {
+    const it = new Harness()
+    it.bus.maxPayload = 8 * 1024 * 1024
+    const deep = "[".repeat(100_000) + "]".repeat(100_000)
+    it.raw(deep)
+    it.raw(`{"from":"caller1","messages":[${deep}]}`)
+    expect(it.worker.stats().dropped).toBe(2)
+    const text = frame({ ...request, event: requestOf({ input: "DEEP" }) })
+    it.raw(text.replace(`"DEEP"`, deep), { operationId: "orders.add" })
+    await it.heard()
+    await it.accepted({ requestId: "r2" })
+  })
+})
+
+describe("operations and their addresses", () => {
+  test.each([undefined, "orders.get", "orders.add2", ""])(
+    "a request that came by the address of %j is refused",
+    async (operationId) => {
+      const it = new Harness()
+      it.say({ type: "request", attempt: 1, event: requestOf(), now: true }, { operationId })
+      expect(await it.heard()).toMatchObject([
+        {
+          ...{ type: "refused", elsewhere: false },
+          error: { code: "VALIDATION_ERROR", message: expect.stringContaining(`"orders.add"`) },
+        },
+      ])
+      expect(it.worker.stats()).toMatchObject({ waiting: 0, callers: 0 })
+    },
+  )
+
+  test("names that every object has are names like others", async () => {
+    const it = new Harness()
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      const key = await it.accepted({ requestId: name, operationId: name })
+      it.say({ type: "go", id: name, key, left: 1000 })
+      it.worker.send({ type: "call.error", requestId: name, code: "X", message: "no" })
+      expect(await it.heard()).toMatchObject([{ event: { requestId: name } }])
+      it.say({ type: "done", ids: [name] })
+    }
+    expect(it.worker.stats()).toMatchObject({ kept: 0, dropped: 0 })
+    expect(Object.prototype).not.toHaveProperty("kept")
+  })
+})
+
+describe("a flood", () => {
+  test("of unknown ids in a ping is answered in pieces that fit", async () => {
+    const it = new Harness()
+    const ids = Array.from({ length: 1200 }, (_, n) => `id${n}`)
+    it.say({ type: "ping", ids, streams: {} })
+    const heard = await it.heard()
+    expect(heard.length).toBe(3)
+    expect(heard.flatMap((pong) => (pong.type === "pong" ? pong.unknown : []))).toEqual(ids)
+  })
+
+  test("of messages in one frame leaves nothing behind", async () => {
+    const it = new Harness()
+    it.bus.maxPayload = 16 * 1024 * 1024
+    const messages = Array.from({ length: 10_000 }, (_, n) => ({
+      ...{ type: "request", attempt: 1, event: requestOf({ requestId: `r${n}`, timeout: 100 }) },
+    }))
+    it.raw(frame(...messages), { operationId: "orders.add" })
+    expect((await it.heard()).length).toBe(10_000)
+    await it.clock.advance(1000)
+    expect(it.worker.stats()).toMatchObject({ waiting: 0, notGranted: 10_000 })
+  })
+})

@@ -1,0 +1,128 @@
+import { describe, expect, test } from "vitest"
+import { refusal } from "../../../src/errors.ts"
+import type { TicketVerifier } from "../../../src/transport/bus/tickets.ts"
+import type { Identity } from "../../../src/types.ts"
+import { Harness } from "./worker-harness.ts"
+
+const ann: Identity = { id: "ann", scopes: ["orders"] }
+const claim: Identity = { id: "root", scopes: ["*"] }
+const unauthenticated = {
+  ...{ type: "refused", id: "r1", elsewhere: false },
+  error: { code: "UNAUTHENTICATED", mayHaveExecuted: false, retryable: false },
+}
+
+class Verifier implements TicketVerifier {
+  readonly seen: unknown[] = []
+  async verify(ticket: string, subject: object): Promise<Identity> {
+    this.seen.push({ ticket, ...subject })
+    if (ticket === "good") return ann
+    if (ticket === "odd") throw new Error("the secret reason")
+    throw refusal("UNAUTHENTICATED", "The ticket does not hold.", { cause: "expired" })
+  }
+}
+
+async function run(it: Harness, key: string): Promise<unknown> {
+  it.say({ type: "go", id: "r1", key, left: 1000 })
+  return it.events[0]?.peer
+}
+
+describe("who asks", () => {
+  test("nobody in particular, where nothing says so: what a request claims is no proof", async () => {
+    const it = new Harness()
+    const key = await it.accepted({ identity: claim })
+    expect(await run(it, key)).toEqual({ identity: undefined, user: "ann" })
+  })
+
+  test("the one of the caller's segment", async () => {
+    const it = new Harness({ identify: (user) => ({ id: user, scopes: [] }) })
+    expect(await run(it, await it.accepted())).toEqual({
+      ...{ identity: { id: "ann", scopes: [] }, user: "ann" },
+    })
+  })
+
+  test("found out later, the request waits for it", async () => {
+    let found: (identity: Identity | undefined) => void = () => {}
+    const it = new Harness({ identify: () => new Promise((resolve) => (found = resolve)) })
+    it.request()
+    it.request({}, { attempt: 2 })
+    it.say({ type: "ping", ids: ["r1"], streams: {} })
+    expect(await it.heard()).toEqual([{ type: "pong", unknown: [], lost: [] }])
+    found(ann)
+    expect(await it.heard()).toMatchObject([{ type: "accepted", attempt: 2 }])
+    expect(it.runs).toEqual([])
+  })
+
+  test("not found out, the request is refused without the reason", async () => {
+    for (const identify of [
+      () => {
+        throw new Error("secret")
+      },
+      () => Promise.reject(new Error("secret")),
+    ]) {
+      const it = new Harness({ identify })
+      it.request()
+      const heard = await it.heard()
+      expect(heard).toMatchObject([unauthenticated])
+      expect(JSON.stringify(heard)).not.toContain("secret")
+      expect(it.worker.stats()).toMatchObject({ waiting: 0, refused: 1 })
+      expect(it.logged).toHaveLength(1)
+    }
+  })
+})
+
+describe("tickets", () => {
+  test("a good one says who it is, for this request, whatever else is said", async () => {
+    const verifier = new Verifier()
+    const it = new Harness({ verifier, identify: () => claim })
+    const key = await it.accepted({ identity: claim }, { ticket: "good" })
+    expect(await run(it, key)).toEqual({ identity: ann, user: "ann" })
+    expect(it.events[0]?.event).not.toHaveProperty("identity")
+    expect(verifier.seen).toEqual([{ ticket: "good", operationId: "orders.add", requestId: "r1" }])
+  })
+
+  test("a bad one is refused: it does not make its caller somebody else", async () => {
+    for (const ticket of ["bad", "odd", ""]) {
+      const it = new Harness({ verifier: new Verifier(), identify: () => ann })
+      it.request({ operationId: "orders.get" }, { ticket, now: true })
+      const heard = await it.heard()
+      expect(heard).toMatchObject([unauthenticated])
+      expect(JSON.stringify(heard)).not.toMatch(/secret|expired/)
+      expect(it.runs).toEqual([])
+    }
+  })
+
+  test("one that nobody reads is refused", async () => {
+    const it = new Harness({ identify: () => ann })
+    it.request({}, { ticket: "good" })
+    expect(await it.heard()).toMatchObject([
+      { ...unauthenticated, error: { message: expect.stringContaining("verifier") } },
+    ])
+  })
+
+  test("none at all leaves the caller who it is by its segment", async () => {
+    const it = new Harness({ verifier: new Verifier() })
+    expect(await run(it, await it.accepted())).toEqual({ identity: undefined, user: "ann" })
+  })
+
+  test("a caller that leaves while its ticket is read: nothing runs", async () => {
+    const it = new Harness({ verifier: new Verifier() })
+    it.request({ operationId: "orders.get" }, { ticket: "good", now: true })
+    it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
+    expect(await it.heard()).toEqual([])
+    expect(it.runs).toEqual([])
+    expect(it.aborts).toEqual([])
+  })
+
+  test("a worker that leaves, or whose time passes, while a ticket is read", async () => {
+    const it = new Harness({ verifier: new Verifier() })
+    it.request({}, { ticket: "good" })
+    it.worker.leave()
+    expect(await it.heard()).toMatchObject([{ type: "refused", elsewhere: true }])
+    const slow = new Harness({ verifier: new Verifier() })
+    slow.request({ operationId: "orders.get", timeout: 100 }, { ticket: "good", now: true })
+    slow.clock.time += 200
+    await slow.heard()
+    expect(slow.runs).toEqual([])
+    expect(slow.worker.stats()).toMatchObject({ waiting: 0, running: 0 })
+  })
+})

@@ -1,0 +1,136 @@
+import { describe, expect, test } from "vitest"
+import { silentLogger } from "../../../src/index.ts"
+import { createNatsTransport } from "../../../src/transport/nats.ts"
+import type { NatsTransportOptions } from "../../../src/transport/nats.ts"
+import { drawWait, Pace } from "../../../src/transport/nats/pace.ts"
+import { settleTarget } from "../../../src/transport/nats/servers.ts"
+import { VirtualClock } from "../../support/virtual-clock.ts"
+
+/** What making a transport throws; one that is made is not opened, and needs no closing. */
+function refused(options: NatsTransportOptions): unknown {
+  try {
+    createNatsTransport({ logger: silentLogger, ...options })
+    return undefined
+  } catch (error) {
+    return error
+  }
+}
+
+describe("a NATS server on another machine", () => {
+  const credentials = { user: "ada", pass: "s3cret" }
+
+  test.each([
+    ["nothing", "nats://broker.example:4222", {}, "without TLS and credentials"],
+    ["credentials only", "nats://broker.example", credentials, "without TLS"],
+    ["credentials in its address", "nats://ada:s3cret@broker.example", {}, "without TLS"],
+    ["TLS only", "tls://broker.example", {}, "without credentials"],
+    ["TLS by option only", "broker.example", { tls: {} }, "without credentials"],
+    ["TLS that is turned off", "broker.example", { ...credentials, tls: null }, "without TLS"],
+    ["one server among safe ones", "127.0.0.1,10.0.0.1:4222", {}, `"10.0.0.1"`],
+    ["an address of all", "0.0.0.0:4222", {}, "without TLS and credentials"],
+    ["an address like this machine's", "127.0.0.1.example.com", {}, "is not on this machine"],
+  ])("is refused with %s", (_name, servers, connect, message) => {
+    const error = refused({ servers, connect })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(String(error)).toContain(message)
+    expect(String(error)).toContain("insecure: true")
+    expect(String(error)).not.toContain("s3cret")
+    expect(refused({ servers, connect, insecure: true })).toBeUndefined()
+  })
+
+  test.each([
+    ["TLS and a user", "tls://broker.example", credentials],
+    ["TLS and a user in its address", "tls://ada:s3cret@broker.example:4222", {}],
+    ["TLS and a token", "broker.example", { tls: {}, token: "t0ken" }],
+    ["TLS and an authenticator", "tls://broker.example", { authenticator: () => undefined }],
+    ["a certificate of one's own", "broker.example", { tls: { certFile: "a", keyFile: "b" } }],
+  ])("is taken with %s", (_name, servers, connect) => {
+    expect(refused({ servers, connect })).toBeUndefined()
+  })
+
+  test.each(["127.0.0.1", "localhost:1", "nats://[::1]:4222", "127.9.9.9", "[::ffff:127.0.0.1]:1"])(
+    "is not what %s is",
+    (servers) => {
+      expect(refused({ servers })).toBeUndefined()
+    },
+  )
+})
+
+describe("options for NATS", () => {
+  test.each([
+    ["http://127.0.0.1:4222"],
+    ["ws://127.0.0.1:4222"],
+    ["nats://127.0.0.1/path"],
+    ["nats://127.0.0.1:99999"],
+    ["nats://"],
+    [""],
+    ["nats://ada:s3cret@bad host"],
+    [[]],
+  ])("servers %j are refused, without their password", (servers) => {
+    const error = refused({ servers })
+    expect(error).toBeInstanceOf(TypeError)
+    expect(String(error)).toContain("servers")
+    expect(String(error)).not.toContain("s3cret")
+  })
+
+  test.each(["", "a.b", "a b", "*", ">", "ä", "x".repeat(65), "a\r\n"])(
+    "user and prefix cannot be %j",
+    (value) => {
+      expect(String(refused({ user: value }))).toContain("createNatsTransport({ user })")
+      expect(String(refused({ prefix: value }))).toContain("createNatsTransport({ prefix })")
+    },
+  )
+
+  test("a connection of one's own comes without servers", () => {
+    const connection = {} as NonNullable<NatsTransportOptions["connection"]>
+    expect(String(refused({ connection, servers: "127.0.0.1" }))).toContain("either")
+    expect(String(refused({ connection, connect: {} }))).toContain("either")
+  })
+
+  test("addresses are read as they are written everywhere", () => {
+    const { servers, options } = settleTarget("test", [
+      "nats://a%40b:p%3Aw@127.0.0.1:80/",
+      "localhost",
+      "NATS://[::1]:1",
+    ])
+    expect(servers).toEqual(["127.0.0.1:80", "localhost:4222", "[::1]:1"])
+    expect(options).toMatchObject({ user: "a@b", pass: "p:w" })
+    expect(settleTarget("test", "t0ken@127.0.0.1").options).toMatchObject({ token: "t0ken" })
+    // What is said in so many words counts.
+    const given = { user: "eve", pass: "other" }
+    expect(settleTarget("test", "a:b@127.0.0.1", given).options).toMatchObject(given)
+  })
+
+  test("servers that a broker tells of are used only where they would be safe", () => {
+    const safe = { user: "a", pass: "b", tls: {} }
+    expect(settleTarget("test", "127.0.0.1").options.ignoreClusterUpdates).toBe(true)
+    expect(settleTarget("test", "127.0.0.1", safe).options.ignoreClusterUpdates).toBeUndefined()
+    expect(settleTarget("test", "127.0.0.1", {}, true).options.ignoreClusterUpdates).toBeUndefined()
+  })
+})
+
+describe("trying again", () => {
+  test("brings those who lost a broker together back over two seconds, most of them at once", () => {
+    const waits = Array.from({ length: 10_000 }, () => drawWait())
+    const share = (limit: number): number => waits.filter((wait) => wait <= limit).length / 10_000
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(200)
+    expect(Math.max(...waits)).toBeLessThanOrEqual(3000)
+    expect(share(500)).toBeGreaterThan(0.9)
+    expect(1 - share(2000)).toBeGreaterThan(0.01)
+  })
+
+  test("is at once the first time, and then when what was drawn is over", () => {
+    const clock = new VirtualClock()
+    const pace = new Pace(clock, () => 250)
+    expect(pace.next()).toBe(0)
+    // Asked again at once: a slice of the wait, counted from the attempt.
+    expect(pace.next()).toBe(100)
+    clock.time += 100
+    expect(pace.next()).toBe(200)
+    clock.time += 100
+    expect(pace.next()).toBe(250)
+    clock.time += 50
+    expect(pace.next()).toBe(0)
+    expect(pace.next()).toBe(100)
+  })
+})

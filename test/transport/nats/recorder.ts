@@ -1,0 +1,116 @@
+import { expect } from "vitest"
+import type { CallError } from "../../../src/index.ts"
+import { silentLogger } from "../../../src/index.ts"
+import { systemClock } from "../../../src/internal/clock.ts"
+import type { Logger } from "../../../src/logger.ts"
+import type { Bus, BusCaller, BusReceiver } from "../../../src/transport/bus/types.ts"
+import { NatsBus } from "../../../src/transport/nats/bus.ts"
+import type { NatsBusParts } from "../../../src/transport/nats/bus.ts"
+import { settleTarget } from "../../../src/transport/nats/servers.ts"
+import { startNats } from "../../support/brokers.ts"
+
+/** How long anything may take before it hangs. */
+export const PATIENT = { timeout: 20_000 }
+
+/** Writes down what a bus tells. */
+export class Recorder implements BusReceiver {
+  readonly fromCallers: { readonly text: string; readonly caller: BusCaller }[] = []
+  readonly fromWorkers: string[] = []
+  readonly unheards: string[] = []
+  readonly states: ("up" | "down")[] = []
+  readonly failures: CallError[] = []
+  readonly denials: { readonly mark: string; readonly error: CallError }[] = []
+  /** Called with each message of a caller, after it was written down. */
+  onCaller: ((text: string, caller: BusCaller) => void) | undefined
+
+  fromCaller(text: string, caller: BusCaller): void {
+    this.fromCallers.push({ text, caller })
+    this.onCaller?.(text, caller)
+  }
+
+  fromWorker(text: string): void {
+    this.fromWorkers.push(text)
+  }
+
+  unheard(mark: string): void {
+    this.unheards.push(mark)
+  }
+
+  connected(): void {
+    this.states.push("up")
+  }
+
+  disconnected(): void {
+    this.states.push("down")
+  }
+
+  failed(error: CallError): void {
+    this.failures.push(error)
+  }
+
+  denied(mark: string, error: CallError): void {
+    this.denials.push({ mark, error })
+  }
+}
+
+export interface OpenBus extends AsyncDisposable {
+  readonly bus: Bus
+  readonly told: Recorder
+}
+
+/** A bus on a server, and what it tells. */
+export function openBus(
+  from: string | NatsBusParts["from"],
+  options: Partial<Omit<NatsBusParts, "from">> = {},
+): OpenBus {
+  const target = typeof from === "string" ? settleTarget("test", from) : from
+  const bus = new NatsBus({
+    user: "anyone",
+    prefix: "operations",
+    clock: systemClock,
+    logger: silentLogger,
+    ...options,
+    from: target,
+  })
+  const told = new Recorder()
+  bus.open(told)
+  return { bus, told, [Symbol.asyncDispose]: () => bus.close() }
+}
+
+/** A logger that keeps what it is told. */
+export function keepingLogger(): Logger & { readonly lines: string[] } {
+  const lines: string[] = []
+  const write =
+    (level: string) =>
+    (message: string): void =>
+      void lines.push(`${level}: ${message}`)
+  return {
+    lines,
+    debug: () => {},
+    info: write("info"),
+    warn: write("warn"),
+    error: write("error"),
+  }
+}
+
+/** Waits until a bus is connected, or is not. */
+export async function isUp({ bus }: OpenBus, does = true): Promise<void> {
+  await expect.poll(() => bus.isConnected, PATIENT).toBe(does)
+}
+
+/** Waits until a bus hears what it sends to any that serves an operation. */
+export async function works({ bus, told }: OpenBus, id = "demo.greet"): Promise<void> {
+  const heard = told.fromCallers.length
+  let at = 0
+  const send = (): number => {
+    bus.toAny(id, "x", `w${at++}`)
+    return told.fromCallers.length
+  }
+  await expect.poll(send, PATIENT).toBeGreaterThan(heard)
+}
+
+/** A port that nobody listens on. */
+export async function portOfNobody(): Promise<number> {
+  await using broker = await startNats()
+  return broker.port
+}

@@ -1,0 +1,72 @@
+import { EventEmitter } from "node:events"
+import { describe, expect, test } from "vitest"
+import { RedisConnection } from "../../../src/transport/redis/connection.ts"
+import type { RedisLike } from "../../../src/transport/redis/ioredis.ts"
+
+/** A server that answers when it is told to. */
+class Fake extends EventEmitter {
+  readonly status = "ready"
+  readonly stream = { bytesRead: 100, destroy: () => undefined }
+  pings = 0
+  #answer: (() => void) | undefined
+
+  call(): Promise<unknown> {
+    this.pings++
+    return new Promise((resolve) => {
+      this.#answer = () => resolve("PONG")
+    })
+  }
+
+  async answer(): Promise<void> {
+    this.stream.bytesRead += 7
+    this.#answer?.()
+    await Promise.resolve()
+  }
+}
+
+function connect(): { readonly fake: Fake; readonly connection: RedisConnection } {
+  const fake = new Fake()
+  return { fake, connection: new RedisConnection(fake as unknown as RedisLike, () => {}) }
+}
+
+describe("a connection that is looked at", () => {
+  test("asks a silent server, once at a time, and no other", async () => {
+    const { fake, connection } = connect()
+    expect(connection.look(1000, 0, false)).toBeUndefined()
+    expect(fake.pings).toBe(0)
+    fake.stream.bytesRead++
+    connection.look(1500, 0, false)
+    expect(fake.pings).toBe(0)
+    connection.look(2000, 0, false)
+    connection.look(2500, 0, false)
+    expect(fake.pings).toBe(1)
+    await fake.answer()
+    connection.look(3000, 0, false)
+    connection.look(3500, 0, false)
+    expect(fake.pings).toBe(2)
+  })
+
+  test("gives up a server that does not answer, before a worker would be accused", () => {
+    const { connection } = connect()
+    const found = [0, 500, 1000, 1500, 2000, 2500].map((after) =>
+      connection.look(10_000 + after, 0, false),
+    )
+    expect(found).toEqual([undefined, undefined, undefined, undefined, 2000, 2500])
+  })
+
+  test("waits longer where much is under way", () => {
+    const { connection } = connect()
+    connection.look(1000, 0, false)
+    expect(connection.look(9000, 8192, false)).toBeUndefined()
+    expect(connection.look(12_000, 8192, false)).toBe(11_000)
+  })
+
+  test("blames nobody for a standstill of its own", async () => {
+    const { fake, connection } = connect()
+    connection.look(1000, 0, false)
+    connection.look(1500, 0, false)
+    expect(connection.look(60_000, 0, true)).toBeUndefined()
+    await fake.answer()
+    expect(connection.look(60_500, 0, false)).toBeUndefined()
+  })
+})

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "vitest"
+import { systemClock } from "../../../src/internal/clock.ts"
+import type { Clock } from "../../../src/platform.ts"
+import { Publisher } from "../../../src/transport/redis/publisher.ts"
+import { FakeRedis } from "./fake-redis.ts"
+import type { Script } from "./fake-redis.ts"
+
+const NOPERM = new Error("NOPERM this user has no permissions")
+const CLOSED = new Error("Connection is closed.")
+
+describe("messages of one turn", () => {
+  function publish(script: Script): { publisher: Publisher; fake: FakeRedis; story: string[] } {
+    const fake = new FakeRedis(script)
+    const story: string[] = []
+    // A clock that has no way to wait for the end of a turn but a timer.
+    const publisher = new Publisher(fake, { ...systemClock, defer: undefined } as Clock, {
+      received: ({ text }, count) => story.push(`${text} ${count}`),
+      refused: ({ text }, error) => story.push(`${text} ${error.message}`),
+    })
+    return { publisher, fake, story }
+  }
+
+  test("leave together, and each is told what became of it", async () => {
+    const { publisher, fake, story } = publish({
+      publish: (_channel, text) => (text === "b" ? NOPERM : 1),
+    })
+    for (const text of ["a", "b", "c"]) publisher.add({ channel: "x", text })
+    expect(fake.sent).toEqual([])
+    await publisher.drained()
+    expect(fake.sent.filter(([command]) => command === "exec")).toHaveLength(1)
+    await expect.poll(() => story).toEqual(["a 1", `b ${NOPERM.message}`, "c 1"])
+    expect(publisher.unanswered).toBe(0)
+    publisher.add({ channel: "x", text: "b" })
+    await expect.poll(() => story.length).toBe(4)
+    await publisher.drained()
+  })
+
+  test("are all refused where they cannot leave", async () => {
+    const { publisher, story } = publish({ exec: () => CLOSED })
+    for (const text of ["a", "b"]) publisher.add({ channel: "x", text })
+    await publisher.drained()
+    await expect.poll(() => story).toEqual([`a ${CLOSED.message}`, `b ${CLOSED.message}`])
+  })
+
+  test("are forgotten when it is over, and nobody waits", async () => {
+    let answer: (() => void) | undefined
+    const { publisher, story } = publish({
+      publish: () =>
+        new Promise<number>((resolve) => {
+          answer = () => resolve(1)
+        }),
+    })
+    publisher.add({ channel: "x", text: "a".repeat(9 * 1024 * 1024) })
+    const ready = publisher.ready()
+    const drained = publisher.drained()
+    publisher.end()
+    await ready
+    await drained
+    publisher.add({ channel: "x", text: "b" })
+    answer?.()
+    await publisher.drained()
+    expect(story).toEqual([])
+    expect(publisher.ready()).toBeUndefined()
+  })
+})

@@ -1,0 +1,326 @@
+/** A broker with the permissions that the command writes, and people on it, some of them with bad intentions. */
+import { createHash, randomBytes } from "node:crypto"
+import { setTimeout as sleep } from "node:timers/promises"
+import { connect } from "@nats-io/transport-node"
+import type { Msg, NatsConnection } from "@nats-io/transport-node"
+import { Redis } from "ioredis"
+import { natsText } from "../../../src/cli/permissions/nats.ts"
+import { readPlan } from "../../../src/cli/permissions/plan.ts"
+import { redisText } from "../../../src/cli/permissions/redis.ts"
+import { TAG_LENGTH } from "../../../src/internal/user-tag.ts"
+import type { BusOptions } from "../../../src/transport/bus/options.ts"
+import type { BusTransport } from "../../../src/transport/bus/transport.ts"
+import { createNatsTransport } from "../../../src/transport/nats.ts"
+import { createRedisTransport } from "../../../src/transport/redis.ts"
+import { startNats, startRedis } from "../../support/brokers.ts"
+import type { Broker } from "../../support/brokers.ts"
+
+/** Who is there. The observer belongs to the test: it sees everything, as the best informed attacker would. */
+export const PLAN = readPlan({
+  prefix: "ops",
+  users: ["alice=task.*", "bob=task.*,shop.buy", "mallory=shop.buy"],
+  workers: ["w1=task.*,admin.*", "w2=shop.*"],
+  hubs: ["hub"],
+})
+
+const OBSERVER = "observer"
+
+/** A message, as somebody on the broker gets it. */
+export interface Heard {
+  readonly to: string
+  readonly reply: string | undefined
+  readonly text: string
+}
+
+/** What came of listening somewhere. */
+export interface Listening {
+  readonly isPermitted: boolean
+  readonly heard: readonly Heard[]
+}
+
+/** A plain client of the broker, that says what it likes. */
+export interface Raw extends AsyncDisposable {
+  /** Says something; whether the broker lets it through. */
+  publish(to: string, text: string, reply?: string): Promise<boolean>
+  listen(to: string, options?: ListenOptions): Promise<Listening>
+}
+
+export interface ListenOptions {
+  /** The group of which one hears each message; where there are groups. */
+  readonly group?: string | undefined
+  readonly onHeard?: ((heard: Heard) => void) | undefined
+}
+
+/** How addresses are written on a broker. */
+export interface Addresses {
+  readonly news: string
+  any(user: string, operationId: string): string
+  all(user: string, operationId: string): string
+  worker(user: string, address: string, operationId: string): string
+  control(user: string, address: string): string
+  ask(user: string): string
+  /** Where answers to something go that was heard. */
+  replyTo(heard: Heard): string
+  /** What a worker of this address listens to: for itself, for all, and for its group. */
+  ofWorker(address: string, operationId: string): readonly (readonly [string, ListenOptions])[]
+  /** What nobody but its owner, or a worker, has any business to hear. */
+  foreign(user: string, address: string, worker: string): readonly string[]
+}
+
+export interface Lab extends AsyncDisposable {
+  readonly broker: Broker
+  readonly at: Addresses
+  /** A transport with the credentials of one user; it may say that it is another. */
+  transport(account: string, options?: BusOptions): BusTransport
+  raw(account: string): Promise<Raw>
+  /**
+   * Writes down all that is said from now on. While somebody listens to everything, NATS takes nobody for
+   * absent: use it where that does not matter.
+   */
+  observe(): Promise<AsyncDisposable & { readonly said: readonly Heard[] }>
+}
+
+export async function natsLab(): Promise<Lab> {
+  const passwords = passwordsOf()
+  const open = `\n    { user: "${OBSERVER}", password: "${passwords.get(OBSERVER)}" }\n  ]\n}\n`
+  // The passwords come by the environment, as they do in earnest.
+  for (const { name, variable } of PLAN.accounts) {
+    process.env[variable] = `"${passwords.get(name)}"`
+  }
+  const config = natsText(PLAN).replace(/\n {2}\]\n\}\n$/, open)
+  const broker = await startNats({ config })
+  const raw = (account: string): Promise<Raw> => natsRaw(broker.url, account, passwords)
+  return {
+    broker,
+    at: NATS,
+    raw,
+    observe: () => observe(raw, ">"),
+    transport: (account, options) =>
+      createNatsTransport({
+        prefix: PLAN.prefix,
+        user: account,
+        ...options,
+        servers: broker.url,
+        connect: { user: account, pass: passwords.get(account) as string },
+      }),
+    [Symbol.asyncDispose]: () => broker[Symbol.asyncDispose](),
+  }
+}
+
+export async function redisLab(): Promise<Lab> {
+  const passwords = passwordsOf()
+  const acl = redisText(PLAN).replaceAll(/#\$(\w+)_SHA256/g, (_, variable: string) => {
+    const account = PLAN.accounts.find((one) => one.variable === variable)
+    return `#${sha256(passwords.get(account?.name ?? "") as string)}`
+  })
+  const observer = `user ${OBSERVER} on >${passwords.get(OBSERVER)} ~* &* +@all\n`
+  // The same lines as in an aclfile, which a test would have to write first.
+  const broker = await startRedis({ config: `${acl}${observer}` })
+  const raw = (account: string): Promise<Raw> => redisRaw(broker.port, account, passwords)
+  return {
+    broker,
+    at: REDIS,
+    raw,
+    observe: () => observe(raw, "*"),
+    transport: (account, options) =>
+      createRedisTransport({
+        prefix: PLAN.prefix,
+        user: account,
+        ...options,
+        url: broker.url,
+        connect: { username: account, password: passwords.get(account) as string },
+      }),
+    [Symbol.asyncDispose]: () => broker[Symbol.asyncDispose](),
+  }
+}
+
+/** Waits for something to become true; a test that hangs is found by its own time. */
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(5)
+}
+
+/** The broker has dealt with all that was said before, and everybody with what it handed them. */
+export async function settled(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await sleep(20)
+}
+
+const NATS: Addresses = {
+  news: "ops.news",
+  any: (user, operationId) => `ops.call.${user}.any.${operationId}`,
+  all: (user, operationId) => `ops.call.${user}.all.${operationId}`,
+  worker: (user, address, operationId) =>
+    `ops.to.${user}.${address.slice(0, TAG_LENGTH)}.${address}.${operationId}`,
+  control: (user, address) => `ops.ctl.${user}.${address.slice(0, TAG_LENGTH)}.${address}`,
+  ask: (user) => `ops.ask.${user}`,
+  replyTo: ({ reply = "" }) => reply,
+  ofWorker: (address, operationId) => [
+    [`ops.to.*.${address.slice(0, TAG_LENGTH)}.${address}.>`, {}],
+    [`ops.ctl.*.${address.slice(0, TAG_LENGTH)}.${address}`, {}],
+    ["ops.ask.*", {}],
+    [`ops.call.*.any.${operationId}`, { group: "workers" }],
+  ],
+  foreign: (user, address, worker) => [
+    ...[">", "*", "*.>", "ops.>", "ops.*", "ops.*.>", "ops.call.>", "ops.to.>", "ops.ctl.>"],
+    ...["ops.call.*.>", "ops.call.*.any.>", "ops.call.*.any.task.*", "ops.call.*.any.task.whoami"],
+    ...["ops.call.*.all.>", "ops.call.*.all.services.*", "ops.ask.>", "ops.ask.*", "ops.ctl.*.*.*"],
+    ...["_INBOX.>", "*.*.*", `*.${address}.>`, `$SYS.>`, "$JS.API.>"],
+    ...[`ops.call.${user}.>`, `ops.to.${user}.>`, `ops.ctl.${user}.>`, `ops.ask.${user}`],
+    ...[
+      `_INBOX_${user}.>`,
+      `_INBOX_${user}.*`,
+      `_INBOX_${user}.*.*`,
+      `_INBOX_${user}.${address}.*`,
+    ],
+    ...[`_INBOX_${user}.${address}.w${worker}`, `_INBOX_${user}.${address}.r0`],
+    ...[`ops.to.*.${worker.slice(0, TAG_LENGTH)}.>`, `ops.to.*.*.${worker}.>`],
+    `ops.ctl.*.${worker.slice(0, TAG_LENGTH)}.${worker}`,
+  ],
+}
+
+const REDIS: Addresses = {
+  news: "ops:news",
+  // There is no queue: a request to any goes to all that there is.
+  any: (user, operationId) => `ops:call:${user}:all:${operationId}`,
+  all: (user, operationId) => `ops:call:${user}:all:${operationId}`,
+  worker: (user, address, operationId) => `ops:call:${user}:${address}:${operationId}`,
+  control: (user, address) => `ops:ctl:${user}:${address}`,
+  ask: (user) => `ops:ask:${user}`,
+  replyTo({ to, text }) {
+    const { from } = JSON.parse(text) as { readonly from: string }
+    return `ops:inbox:${to.split(":")[2]}:${from}`
+  },
+  ofWorker: (address) => [
+    [`ops:call:*:${address}:*`, {}],
+    [`ops:ctl:*:${address}`, {}],
+    ["ops:ask:*", {}],
+  ],
+  foreign: (user, address, worker) => [
+    ...["*", "ops:*", "ops:call:*", "ops:ctl:*", "ops:ask:*", "ops:inbox:*", "ops:call:*:all:*"],
+    ...[`ops:inbox:${user}:*`, `ops:inbox:${user}:${address}`, `ops:call:${user}:*`],
+    ...[`ops:call:*:${worker}:*`, `ops:ctl:*:${worker}`, `ops:ctl:${user}:${worker}`],
+    ...[`ops:ask:${user}`, "ops:news*", "ops:inbox:mallory:*", "[o]ps:*", "__key*__:*"],
+    `ops:call:${user}:${worker}:task.whoami`,
+  ],
+}
+
+async function observe(
+  raw: Lab["raw"],
+  everything: string,
+): Promise<AsyncDisposable & { readonly said: readonly Heard[] }> {
+  const observer = await raw(OBSERVER)
+  const { heard } = await observer.listen(everything)
+  return { said: heard, [Symbol.asyncDispose]: () => observer[Symbol.asyncDispose]() }
+}
+
+function passwordsOf(): ReadonlyMap<string, string> {
+  const names = [...PLAN.accounts.map(({ name }) => name), OBSERVER]
+  return new Map(names.map((name) => [name, randomBytes(12).toString("hex")]))
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex")
+}
+
+async function natsRaw(
+  servers: string,
+  user: string,
+  passwords: ReadonlyMap<string, string>,
+): Promise<Raw> {
+  const pass = passwords.get(user) as string
+  const connection = await connect({ servers, user, pass, inboxPrefix: `_INBOX_${user}` })
+  const denied = new Set<string>()
+  const over = follow(connection, denied)
+  return {
+    async publish(to, text, reply) {
+      denied.delete(to)
+      connection.publish(to, text, reply === undefined ? {} : { reply })
+      await connection.flush()
+      await sleep(10)
+      return !denied.has(to)
+    },
+    async listen(to, { group: queue, onHeard } = {}) {
+      const heard: Heard[] = []
+      let isPermitted = true
+      const callback = (error: Error | null, message: Msg): void => {
+        if (error !== null) {
+          isPermitted = false
+          return
+        }
+        const one = { to: message.subject, reply: message.reply, text: message.string() }
+        heard.push(one)
+        onHeard?.(one)
+      }
+      connection.subscribe(to, { callback, ...(queue !== undefined && { queue }) })
+      await connection.flush()
+      await sleep(10)
+      return { isPermitted, heard }
+    },
+    async [Symbol.asyncDispose]() {
+      await connection.close()
+      await over
+    },
+  }
+}
+
+/** Writes down what a client is not permitted to say. */
+async function follow(connection: NatsConnection, denied: Set<string>): Promise<void> {
+  for await (const status of connection.status()) {
+    if (status.type !== "error") continue
+    const { operation, subject } = status.error as { operation?: unknown; subject?: unknown }
+    if (operation === "publish") denied.add(String(subject))
+  }
+}
+
+async function redisRaw(
+  port: number,
+  username: string,
+  passwords: ReadonlyMap<string, string>,
+): Promise<Raw> {
+  const options = {
+    ...{ port, host: "127.0.0.1", username, password: passwords.get(username) as string },
+    ...{ enableReadyCheck: false, lazyConnect: true, maxRetriesPerRequest: 0 },
+  }
+  const speaking = new Redis(options)
+  const hearing = new Redis(options)
+  const listeners: { readonly pattern: string; readonly tell: (heard: Heard) => void }[] = []
+  const tell = (pattern: string, to: string, text: string): void => {
+    for (const one of listeners)
+      if (one.pattern === pattern) one.tell({ to, reply: undefined, text })
+  }
+  hearing.on("message", (channel, text) => tell(channel, channel, text))
+  hearing.on("pmessage", (pattern, channel, text) => tell(pattern, channel, text))
+  await Promise.all([speaking.connect(), hearing.connect()])
+  return {
+    async publish(to, text) {
+      return await speaking.publish(to, text).then(
+        () => true,
+        (error: Error) => refused(error),
+      )
+    },
+    async listen(to, { onHeard } = {}) {
+      const heard: Heard[] = []
+      listeners.push({
+        pattern: to,
+        tell(one) {
+          heard.push(one)
+          onHeard?.(one)
+        },
+      })
+      const isPattern = to.includes("*")
+      const isPermitted = await (isPattern ? hearing.psubscribe(to) : hearing.subscribe(to)).then(
+        () => true,
+        (error: Error) => refused(error),
+      )
+      return { isPermitted, heard }
+    },
+    async [Symbol.asyncDispose]() {
+      for (const client of [speaking, hearing]) client.disconnect()
+      await Promise.resolve()
+    },
+  }
+}
+
+function refused(error: Error): false {
+  if (error.message.startsWith("NOPERM")) return false
+  throw error
+}
