@@ -1,4 +1,7 @@
 /** What is put through the same faults: our calls over NATS, and Moleculer's. */
+import { fork } from "node:child_process"
+import { once } from "node:events"
+import { fileURLToPath } from "node:url"
 import { ServiceBroker } from "moleculer"
 import type { BrokerOptions } from "moleculer"
 import { LabCaller } from "../faults/caller.ts"
@@ -8,6 +11,8 @@ import type { WorkerSettings } from "../faults/worker.ts"
 import type { Broker } from "../test/support/brokers.ts"
 import type { FaultWorkerSettings } from "./bus-fault-worker.ts"
 
+const PROGRAM = fileURLToPath(import.meta.resolve("./bus-fault-worker.ts"))
+
 /** Milliseconds that a call works, and those that its caller waits. */
 export const WORK = 300
 export const DEADLINE = 5000
@@ -15,8 +20,13 @@ export const DEADLINE = 5000
 /** A way to call work that is not idempotent. */
 export interface FaultSystem {
   readonly name: string
-  startWorker(name: string, broker: Broker, folder: string): Promise<Child>
+  startWorker(name: string, broker: Broker, folder: string): Promise<FaultWorker>
   connect(broker: Broker): Promise<FaultCaller>
+}
+
+/** A process that serves, and that things are done to. */
+export interface FaultWorker extends AsyncDisposable {
+  kill(signal: NodeJS.Signals): void
 }
 
 /** The calling end, which writes down what it is told. */
@@ -32,7 +42,9 @@ export const ours: FaultSystem = {
   async startWorker(name, { port }, folder) {
     const bus = { engine: "nats", port } as const
     const settings: WorkerSettings = { name, bus, folder, grace: 10_000 }
-    return await ready(new Child("worker.ts", name, settings))
+    const worker = new Child("worker.ts", name, settings)
+    await worker.message("ready")
+    return worker
   },
   async connect({ port }) {
     const caller = new LabCaller("c", { engine: "nats", port })
@@ -61,7 +73,7 @@ function moleculerWith(name: string, options: BrokerOptions): FaultSystem {
     name,
     async startWorker(worker, { url }, folder) {
       const settings: FaultWorkerSettings = { name: worker, url, folder, options }
-      return await ready(new Child("../bench/bus-fault-worker.ts", worker, settings))
+      return await startMoleculer(settings)
     },
     async connect({ url }) {
       const broker = new ServiceBroker({
@@ -77,9 +89,20 @@ function moleculerWith(name: string, options: BrokerOptions): FaultSystem {
   }
 }
 
-async function ready(worker: Child): Promise<Child> {
-  await worker.message("ready")
-  return worker
+async function startMoleculer(settings: FaultWorkerSettings): Promise<FaultWorker> {
+  const child = fork(PROGRAM, [JSON.stringify(settings)], { execArgv: ["--import", "tsx"] })
+  const ended = once(child, "exit")
+  await Promise.race([
+    once(child, "message"),
+    ended.then(([code]) => Promise.reject(new Error(`A worker ended with ${code}.`))),
+  ])
+  return {
+    kill: (signal) => void child.kill(signal),
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL")
+      await ended
+    },
+  }
 }
 
 class MoleculerCaller implements FaultCaller {

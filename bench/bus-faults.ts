@@ -5,12 +5,12 @@ import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { audit } from "../faults/audit.ts"
 import type { AuditReport } from "../faults/audit.ts"
-import type { Child } from "../faults/children.ts"
 import { readJournal } from "../faults/journal.ts"
 import { provideNats, startNats } from "../test/support/brokers.ts"
 import type { Broker } from "../test/support/brokers.ts"
 import { DEADLINE, moleculer, moleculerTuned, ours } from "./bus-fault-systems.ts"
-import type { FaultCaller, FaultSystem } from "./bus-fault-systems.ts"
+import type { FaultCaller, FaultSystem, FaultWorker } from "./bus-fault-systems.ts"
+import type { Goal } from "./goals.ts"
 import { columns } from "./table.ts"
 
 /** What a fault did to calls that are not idempotent. */
@@ -26,7 +26,7 @@ export interface BusFaultResults {
 
 interface Fault {
   readonly title: string
-  inject(victim: Child, broker: Broker): Promise<void>
+  inject(victim: FaultWorker, broker: Broker): Promise<void>
 }
 
 const FAULTS: readonly Fault[] = [
@@ -45,9 +45,9 @@ const FAULTS: readonly Fault[] = [
   {
     title: "one of three workers frozen for 8 s",
     async inject(victim) {
-      victim.freeze()
+      victim.kill("SIGSTOP")
       await sleep(8000)
-      victim.thaw()
+      victim.kill("SIGCONT")
     },
   },
 ]
@@ -89,7 +89,7 @@ async function suffer(system: FaultSystem, fault: Fault, seconds: number): Promi
     await warm(caller)
     const load = loadFor(caller, seconds)
     await sleep((seconds * 1000) / 3)
-    await fault.inject(workers[0] as Child, broker)
+    await fault.inject(workers[0] as FaultWorker, broker)
     await patientlyAll(await load)
     // What begins after its caller was told otherwise begins about now.
     await sleep(300)
@@ -126,6 +126,17 @@ async function patientlyAll(calls: readonly Promise<unknown>[]): Promise<void> {
   const late = sleep(DEADLINE + HANGS_AFTER, undefined, { signal: over.signal })
   await Promise.race([Promise.all(calls), late.catch(() => undefined)])
   over.abort()
+}
+
+/** Holds our calls against what the library promises. */
+export function busFaultGoals({ busFaults }: BusFaultResults): Goal[] {
+  return busFaults
+    .filter(({ system }) => system === ours.name)
+    .map(({ fault, report: { hung, twice, untrue } }) => ({
+      goal: `${ours.name}, ${fault}: none hung, none run twice, nothing untrue`,
+      measured: [hung, twice, untrue].map(({ length }) => length).join(", "),
+      isMet: hung.length + twice.length + untrue.length === 0,
+    }))
 }
 
 /** The faults, as plain text. */

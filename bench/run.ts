@@ -26,7 +26,7 @@ import { callLoop, measure, QUICK, THOROUGH } from "./measure.ts"
 import type { Effort, Measurement } from "./measure.ts"
 import { measureOpenAPI } from "./openapi.ts"
 import { busGoals, busTables } from "./bus-report.ts"
-import { busFaultTables, measureBusFaults } from "./bus-faults.ts"
+import { busFaultGoals, busFaultTables, measureBusFaults } from "./bus-faults.ts"
 import { measureBus } from "./run-bus.ts"
 import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
@@ -75,6 +75,7 @@ const goals = [
   ...(mcp === undefined ? [] : mcpGoals(mcp)),
   ...(http === undefined ? [] : httpGoals(http)),
   ...(bus === undefined ? [] : busGoals(bus)),
+  ...(busFaults === undefined ? [] : busFaultGoals(busFaults)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
   ...(cli === undefined ? [] : cliGoals(cli)),
   ...(page === undefined ? [] : consoleGoals(page)),

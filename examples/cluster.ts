@@ -28,7 +28,7 @@ for (const { name, state, operations } of hub.sources) console.log(name, state, 
 const quotes = await many(300, (at) =>
   hub.registry.execute("shop.order.quote", { pieces: at + 1 }).then(({ data }) => data as Quote),
 )
-const names = new Set(quotes.map(({ value }) => value?.worker))
+const names = new Set(quotes.map(({ value }) => value?.worker ?? "none"))
 console.log(`300 quotes: ${tally(quotes)}; by workers ${[...names].toSorted().join(", ")}`)
 // #endregion
 

@@ -1,6 +1,9 @@
 import { openSync, readdirSync, readFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
+// Taken before a worker can be given a clock that goes wrong.
+const now = Date.now
+
 /** What a worker did with a call, as written down before it went on. */
 export interface JournalEntry {
   readonly what: "start" | "end" | "aborted"
@@ -45,7 +48,7 @@ export class JournalWriter {
   }
 
   note(what: JournalEntry["what"], call: string, run: string, items?: number): void {
-    const entry: JournalEntry = { what, call, run, worker: this.#worker, at: Date.now(), items }
+    const entry: JournalEntry = { what, call, run, worker: this.#worker, at: now(), items }
     writeSync(this.#file, `${JSON.stringify(entry)}\n`)
   }
 }

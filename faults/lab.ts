@@ -27,7 +27,7 @@ export interface LabOptions {
   readonly seed: number
 }
 
-type WorkerOptions = Partial<Pick<WorkerSettings, "limits" | "grace">> & {
+type WorkerOptions = Partial<Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage">> & {
   /** Connects through here instead of to the broker itself. */
   readonly proxy?: FaultProxy | undefined
 }
@@ -38,6 +38,13 @@ export interface CallersReport {
   /** When one of them was connected. */
   readonly connections: readonly number[]
   readonly stats: readonly CallingStats[]
+}
+
+const open = new Set<Lab>()
+
+/** Ends all labs at once, with all that runs in them. */
+export async function closeLabs(): Promise<void> {
+  await Promise.all([...open].map((lab) => lab[Symbol.asyncDispose]()))
 }
 
 /** A broker, workers and callers for one scenario, and all that is found out about them. */
@@ -62,6 +69,7 @@ export class Lab implements AsyncDisposable {
     this.size = size
     this.#random = seed >>> 0
     this.#loop.enable()
+    open.add(this)
   }
 
   get broker(): Broker {
@@ -99,7 +107,7 @@ export class Lab implements AsyncDisposable {
 
   /** Starts a worker; resolves when it has begun, which may be long before it is connected. */
   async launchWorker(options: WorkerOptions = {}): Promise<Child> {
-    const { limits, grace = 10_000, proxy } = options
+    const { limits, grace = 10_000, skew, sabotage, proxy } = options
     const name = `w${++this.#workers}`
     const settings: WorkerSettings = {
       name,
@@ -107,6 +115,8 @@ export class Lab implements AsyncDisposable {
       folder: this.#folder,
       limits,
       grace,
+      skew,
+      sabotage,
     }
     const worker = this.#own(new Child("worker.ts", name, settings))
     await worker.message("started")
@@ -202,6 +212,7 @@ export class Lab implements AsyncDisposable {
     // Callers before workers before the broker: none of them notices.
     for (const one of this.#ended.splice(0).toReversed()) await one[Symbol.asyncDispose]()
     rmSync(this.#folder, { recursive: true, force: true })
+    open.delete(this)
   }
 
   #own<TOwned extends AsyncDisposable>(one: TOwned): TOwned {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
-import { createRegistry, defineOperation, silentLogger } from "../src/index.ts"
+import { CallError, createRegistry, defineOperation, silentLogger } from "../src/index.ts"
 import type { AnyRegistry } from "../src/index.ts"
 import type { JournalWriter } from "./journal.ts"
 
@@ -39,8 +39,15 @@ export function itemText(n: number, bytes: number): string {
   return own.padEnd(Math.max(bytes, own.length), "abcdefghijklmnopqrstuvwxyz")
 }
 
+/** What a worker does wrong on purpose, to see whether it is found. */
+export type Sabotage = "runs twice" | "does not run" | "mixes up answers" | "denies"
+
 /** What the workers of the lab serve. Each run is in the journal before it does anything. */
-export function labRegistry(journal: JournalWriter, worker: string): AnyRegistry {
+export function labRegistry(
+  journal: JournalWriter,
+  worker: string,
+  sabotage?: Sabotage,
+): AnyRegistry {
   const base = {
     namespace: "lab",
     version: "1.0.0",
@@ -52,7 +59,12 @@ export function labRegistry(journal: JournalWriter, worker: string): AnyRegistry
     { id, ms, data = "", bytes }: { id: string; ms: number; data?: string; bytes?: number },
     { signal }: { readonly signal: AbortSignal },
   ) => {
+    if (sabotage === "does not run") return { id, run: "none", worker, size: data.length }
     const run = journal.start(id)
+    if (sabotage === "runs twice") journal.start(id)
+    if (sabotage === "denies") {
+      throw new CallError("UNAVAILABLE", "It says that it did not run.", { mayHaveExecuted: false })
+    }
     try {
       await sleep(ms, undefined, { signal })
     } catch (error) {
@@ -61,7 +73,8 @@ export function labRegistry(journal: JournalWriter, worker: string): AnyRegistry
     }
     journal.note("end", id, run)
     const text = bytes === undefined ? undefined : "x".repeat(bytes)
-    return { id, run, worker, size: data.length, ...(text !== undefined && { text }) }
+    const size = data.length + (sabotage === "mixes up answers" ? 1 : 0)
+    return { id, run, worker, size, ...(text !== undefined && { text }) }
   }
 
   return createRegistry(

@@ -21,9 +21,16 @@ export function programPath(program: Program): string {
   return join(folder, program.replace(/\.ts$/, ".mjs"))
 }
 
+/** Removes what was built. It is done when this process ends, too, if that tells. */
+export function removePrograms(): void {
+  if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+  folder = undefined
+}
+
+process.once("exit", removePrograms)
+
 function build(): string {
   const outdir = mkdtempSync(join(tmpdir(), "operations-faults-programs-"))
-  process.once("exit", () => rmSync(outdir, { recursive: true, force: true }))
   buildSync({
     entryPoints: PROGRAMS.map((program) => join(import.meta.dirname, program)),
     outdir,

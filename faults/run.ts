@@ -2,10 +2,14 @@
 import { readArgs, USAGE } from "./args.ts"
 import type { Options } from "./args.ts"
 import { provideBroker } from "./brokers.ts"
+import { closeLabs } from "./lab.ts"
 import { runScenario } from "./runner.ts"
 import type { Verdict } from "./scenario.ts"
 import { SCENARIOS } from "./scenarios/index.ts"
 import { heading, row, summary } from "./table.ts"
+
+/** Somebody wants it to end. */
+let isEnding = false
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`)
@@ -16,6 +20,7 @@ async function runAll({ engines, scenarios, size, seed, json }: Options): Promis
   if (!json) print(heading())
   for (const scenario of scenarios) {
     for (const engine of engines) {
+      if (isEnding) return verdicts
       const verdict = await runScenario(scenario, { engine, size, seed })
       verdicts.push(verdict)
       if (!json) print(row(verdict))
@@ -38,13 +43,17 @@ async function main(): Promise<number> {
     if (!(await provideBroker(engine))) return 2
   }
   const verdicts = await runAll(options)
+  if (isEnding) return 130
   print(options.json ? JSON.stringify(verdicts, null, 2) : summary(verdicts))
   return verdicts.every(({ passed }) => passed) ? 0 : 1
 }
 
-// What runs then ends with this process: the children of the lab are killed when it exits.
+// Children end with this process in any case; their folders do if there is time for it.
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-  process.once(signal, () => process.exit(130))
+  process.once(signal, () => {
+    isEnding = true
+    void closeLabs().finally(() => process.exit(130))
+  })
 }
 
 try {

@@ -5,6 +5,7 @@ import { createTransport } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
 import { JournalWriter } from "./journal.ts"
 import { labRegistry } from "./operations.ts"
+import type { Sabotage } from "./operations.ts"
 
 /** What a worker is told when it is started. */
 export interface WorkerSettings {
@@ -15,11 +16,20 @@ export interface WorkerSettings {
   readonly limits?: ServeLimits | undefined
   /** Milliseconds that calls have to end when the worker is told to. */
   readonly grace: number
+  /** Milliseconds by which its clock is wrong. */
+  readonly skew?: number | undefined
+  readonly sabotage?: Sabotage | undefined
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings
+const { skew = 0 } = settings
+if (skew !== 0) {
+  const now = Date.now
+  Date.now = () => now() + skew
+}
 const transport = createTransport(settings.bus)
-const registry = labRegistry(new JournalWriter(settings.folder, settings.name), settings.name)
+const journal = new JournalWriter(settings.folder, settings.name)
+const registry = labRegistry(journal, settings.name, settings.sabotage)
 const server = serveCalls({ registry, transport, logger: silentLogger, ...settings.limits })
 
 /** Tells the lab, as long as there is one. */

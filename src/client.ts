@@ -130,28 +130,75 @@ function callOrStream(
     streams.add(id)
     // It may be iterated later; until then nobody misses the result.
     queueMicrotask(() => void call.catch(() => undefined))
-  })
-  let stream: PendingSubscription | undefined
-  const iterate = (): PendingSubscription => {
-    if (stream === undefined) {
-      stream = map.subscribe(id, input, options)
-      // Nobody waits for the call any more, whatever becomes of it.
-      call.catch(() => undefined)
-    }
-    return stream
+  }) as ClientCall
+  const lazy = new LazyStream(call, map, id, input, options)
+  const { abort }: { abort: (this: void, reason?: string) => void } = call
+  call.abort = (reason) => {
+    abort(reason)
+    lazy.stream?.abort(reason)
   }
-  const abort = call.abort.bind(call)
-  return Object.defineProperties(call, {
-    requestId: { value: call.requestId, writable: true },
-    abort: {
-      value: (reason?: string) => {
-        abort(reason)
-        stream?.abort(reason)
-      },
-    },
-    [Symbol.asyncIterator]: { value: iterate },
-    next: { value: () => iterate().next() },
-    return: { value: () => iterate().return() },
-    [Symbol.asyncDispose]: { value: () => iterate()[Symbol.asyncDispose]() },
-  })
+  call[STREAM] = lazy
+  return Object.setPrototypeOf(call, ITERABLE)
 }
+
+/** The stream that a call is when somebody iterates it. */
+class LazyStream {
+  stream: PendingSubscription | undefined
+  readonly #call: PendingResponse
+  readonly #map: PendingRequestMap
+  readonly #id: string
+  readonly #input: unknown
+  readonly #options: PendingOptions | undefined
+
+  constructor(
+    call: PendingResponse,
+    map: PendingRequestMap,
+    id: string,
+    input: unknown,
+    options: PendingOptions | undefined,
+  ) {
+    this.#call = call
+    this.#map = map
+    this.#id = id
+    this.#input = input
+    this.#options = options
+  }
+
+  open(): PendingSubscription {
+    if (this.stream === undefined) {
+      this.stream = this.#map.subscribe(this.#id, this.#input, this.#options)
+      // Nobody waits for the call any more, whatever becomes of it.
+      this.#call.catch(() => undefined)
+    }
+    return this.stream
+  }
+}
+
+const STREAM = Symbol("stream")
+
+/** A call of a client, and the stream that it may turn out to be. */
+type ClientCall = PendingResponse & { abort: (reason?: string) => void; [STREAM]: LazyStream }
+
+/** What all calls of clients have besides what promises have. Properties of their own would cost each of them. */
+const ITERABLE: object = Object.create(Promise.prototype, {
+  [Symbol.asyncIterator]: {
+    value(this: ClientCall) {
+      return this[STREAM].open()
+    },
+  },
+  next: {
+    value(this: ClientCall) {
+      return this[STREAM].open().next()
+    },
+  },
+  return: {
+    value(this: ClientCall) {
+      return this[STREAM].open().return()
+    },
+  },
+  [Symbol.asyncDispose]: {
+    value(this: ClientCall) {
+      return this[STREAM].open()[Symbol.asyncDispose]()
+    },
+  },
+})

@@ -1,9 +1,12 @@
-import { describe, expect, test } from "vitest"
+import { afterAll, describe, expect, test } from "vitest"
 import { provideBroker } from "../faults/brokers.ts"
 import { ENGINES } from "../faults/engines.ts"
 import type { Engine } from "../faults/engines.ts"
+import { removePrograms } from "../faults/programs.ts"
 import { runScenario } from "../faults/runner.ts"
-import type { Scenario } from "../faults/scenario.ts"
+import type { Lab } from "../faults/lab.ts"
+import type { Sabotage } from "../faults/operations.ts"
+import type { Scenario, Verdict } from "../faults/scenario.ts"
 import { brokerRestarted } from "../faults/scenarios/broker.ts"
 import { oneWayLoss } from "../faults/scenarios/network.ts"
 import { payload } from "../faults/scenarios/payload.ts"
@@ -28,6 +31,8 @@ const SEED = Math.floor(Date.now() / 86_400_000)
 
 const before = processes()
 
+afterAll(removePrograms)
+
 for (const engine of ENGINES) {
   const isThere = await provideBroker(engine)
   describe.skipIf(!isThere)(`on ${engine}, callers are told the truth`, () => {
@@ -45,8 +50,47 @@ async function expectToPass(scenario: Scenario, engine: Engine): Promise<void> {
   expect(verdict.passed, row(verdict)).toBe(true)
 }
 
-describe("the lab", () => {
-  test("leaves no process behind", () => {
+/** What a scenario says of a worker that does something wrong on purpose. */
+async function verdictOn(sabotage: Sabotage | undefined): Promise<Verdict> {
+  const run = async (lab: Lab): Promise<void> => {
+    await lab.startBroker()
+    await lab.workers(1, { sabotage })
+    await lab.caller().call({ ms: 0, timeout: 20_000 })
+  }
+  const [engine = "nats"] = await there()
+  return await runScenario({ id: "F0", title: "sabotage", run }, { engine, size: "short", seed: 1 })
+}
+
+async function there(): Promise<Engine[]> {
+  const found: Engine[] = []
+  for (const engine of ENGINES) if (await provideBroker(engine)) found.push(engine)
+  return found
+}
+
+describe.skipIf((await there()).length === 0)("the lab", () => {
+  test.concurrent.each<[Sabotage, Partial<Verdict["report"]>]>([
+    ["runs twice", { twice: [expect.any(String)] }],
+    ["does not run", { untrue: [expect.stringContaining("never ran")] }],
+    ["mixes up answers", { untrue: [expect.stringContaining("not its own")] }],
+    ["denies", { untrue: expect.arrayContaining([expect.stringContaining("and had run")]) }],
+  ])("finds out a worker that %s", { timeout: 60_000 }, async (sabotage, found) => {
+    const { passed, report } = await verdictOn(sabotage)
+    expect(report).toMatchObject(found)
+    expect(passed).toBe(false)
+  })
+
+  test.concurrent(
+    "finds nothing wrong with one that does its work",
+    { timeout: 60_000 },
+    async () => {
+      const verdict = await verdictOn(undefined)
+      expect(verdict.passed, row(verdict)).toBe(true)
+    },
+  )
+})
+
+describe("after all of it", () => {
+  test("no process is left behind", () => {
     expect(processes()).toBe(before)
   })
 })

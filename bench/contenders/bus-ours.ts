@@ -72,7 +72,7 @@ function transportTo(library: BusLibrary, url: string): BusTransport {
   const root = createRequire(new URL("../../package.json", import.meta.url))
   const { Redis: Client } = root("ioredis") as { readonly Redis: new (url: string) => Redis }
   return library.createRedisTransport({
-    client: new Client(url) as never,
+    client: new Client(url),
     logger: library.silentLogger,
   })
 }

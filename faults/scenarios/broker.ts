@@ -3,7 +3,7 @@ import type { LabCaller } from "../caller.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
 import type { ToldCall } from "../told.ts"
-import { checkCodes, failedCalls, loadOf, setUp } from "./common.ts"
+import { checkCodes, checkFelt, failedCalls, loadOf, setUp } from "./common.ts"
 
 /** A broker that is back before the deadline: nobody notices more than a delay. */
 export const brokerRestarted: Scenario = {
@@ -47,7 +47,7 @@ export const brokerGone: Scenario = {
     const report = lab.audit()
     checkCodes(lab, report, ["TIMEOUT"])
     const failed = failedCalls(lab).filter((call) => call.sentAt > at)
-    lab.check("the fault was felt", failed.length > 0, failed.length)
+    checkFelt(lab, failed)
     const unsent = failed.filter(({ sentAt }) => sentAt + timeout < back)
     const untold = unsent.filter(({ error }) => error?.mayHaveExecuted !== false)
     lab.check("what was never sent says so", untold.length === 0, untold.length)

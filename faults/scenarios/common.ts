@@ -16,10 +16,10 @@ export function loadOf(lab: Lab): RateOrder {
   }
 }
 
-/** A broker, three workers, and a caller who knows all of them. */
+/** A broker, three workers or two, and a caller who knows all of them. */
 export async function setUp(
   lab: Lab,
-  count = 3,
+  count = lab.pick(3, 3, 2),
 ): Promise<{ readonly caller: LabCaller; readonly workers: readonly Child[] }> {
   await lab.startBroker()
   const workers = await lab.workers(count)
@@ -33,6 +33,23 @@ export function victimOf(lab: Lab, workers: readonly Child[]): Child {
   const victim = workers[Math.floor(lab.random() * workers.length)]
   if (victim === undefined) throw new Error("There is no worker to choose.")
   return victim
+}
+
+/** Waits until a worker has just begun a call, so that what happens to it then hits one. */
+export async function untilBusy(lab: Lab, worker: Child): Promise<void> {
+  await lab.until(() => {
+    const recent = Date.now() - 100
+    return lab
+      .journal()
+      .entries.some(
+        ({ what, at, worker: by }) => what === "start" && by === worker.name && at > recent,
+      )
+  }, 5000)
+}
+
+/** The fault hit somebody: otherwise nothing was shown. */
+export function checkFelt(lab: Lab, calls: readonly ToldCall[]): void {
+  lab.checkBusy("the fault was felt", calls.length > 0, calls.length)
 }
 
 /** Calls that failed. */

@@ -1,6 +1,7 @@
 import type { Scenario } from "../scenario.ts"
 import { allGone } from "./all-gone.ts"
 import { brokerAbsent, brokerFrozen, brokerGone, brokerRestarted } from "./broker.ts"
+import { wrongClocks } from "./clocks.ts"
 import { crashLoop } from "./crash-loop.ts"
 import { herd, manyInFlight, overload } from "./crowd.ts"
 import { drainInFlight, rollingRestart } from "./drain.ts"
@@ -42,4 +43,5 @@ export const SCENARIOS: readonly Scenario[] = [
   earlyLeave,
   killedMidStream,
   oneFrozenOfMany,
+  wrongClocks,
 ]

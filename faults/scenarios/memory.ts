@@ -1,26 +1,15 @@
-/** What a process had in memory at most, and how much more that was than at the beginning; bytes. */
-export interface MemoryUse {
-  readonly most: number
-  readonly growth: number
-}
-
-/** Looks at the memory of processes until it is ended. */
+/** Looks at the memory of processes until it is ended; gives the most bytes that each of them had. */
 export function watchMemory(sources: readonly (readonly [string, () => number])[]): {
-  end(): Readonly<Record<string, MemoryUse>>
+  readonly end: () => Readonly<Record<string, number>>
 } {
-  const uses = sources.map(([name, read]) => {
-    const first = read()
-    return { name, read, first, most: first }
-  })
+  const uses = sources.map(([name, read]) => ({ name, read, most: read() }))
   const timer = setInterval(() => {
     for (const use of uses) use.most = Math.max(use.most, use.read())
-  }, 100)
+  }, 50)
   return {
-    end() {
+    end: () => {
       clearInterval(timer)
-      return Object.fromEntries(
-        uses.map(({ name, first, most }) => [name, { most, growth: most - first }]),
-      )
+      return Object.fromEntries(uses.map(({ name, most }) => [name, most]))
     },
   }
 }

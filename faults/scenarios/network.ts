@@ -5,13 +5,13 @@ import type { FaultProxy } from "../proxy.ts"
 import type { Scenario } from "../scenario.ts"
 import { checkCodes, loadOf } from "./common.ts"
 
-/** Three workers at the broker, and a caller with a bad way to it. */
+/** Workers at the broker, and a caller with a bad way to it. */
 async function setUpBehind(
   lab: Lab,
 ): Promise<{ readonly caller: LabCaller; readonly proxy: FaultProxy }> {
   await lab.startBroker()
   const proxy = await lab.proxy()
-  const workers = await lab.workers(3)
+  const workers = await lab.workers(lab.pick(3, 3, 2))
   const caller = lab.caller(proxy)
   await lab.warm(caller, workers)
   return { caller, proxy }

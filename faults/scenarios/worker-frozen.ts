@@ -3,12 +3,14 @@ import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
 import {
   checkCodes,
+  checkFelt,
   checkFew,
   checkOnlyOn,
   failedCalls,
   loadOf,
   longestFrom,
   setUp,
+  untilBusy,
   victimOf,
 } from "./common.ts"
 
@@ -28,6 +30,7 @@ export const workerFrozen: Scenario = {
     const victim = victimOf(lab, workers)
     const loading = caller.rate(loadOf(lab))
     await sleep(lab.pick(1000, 1000, 500))
+    await untilBusy(lab, victim)
     const at = Date.now()
     victim.freeze()
     await Promise.all([loading, sleep(lab.pick(8000, 6000, 3000))])
@@ -39,7 +42,7 @@ export const workerFrozen: Scenario = {
     const report = lab.audit()
     const failed = failedCalls(lab)
     checkCodes(lab, report, ["WORKER_LOST"])
-    lab.check("the fault was felt", failed.length > 0, failed.length)
+    checkFelt(lab, failed)
     lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
     if (lab.size !== "short") checkOnlyOn(lab, victim)
     checkFew(lab, failed.length)

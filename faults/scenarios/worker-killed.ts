@@ -3,12 +3,14 @@ import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
 import {
   checkCodes,
+  checkFelt,
   checkFew,
   checkOnlyOn,
   failedCalls,
   loadOf,
   longestFrom,
   setUp,
+  untilBusy,
   victimOf,
 } from "./common.ts"
 
@@ -18,6 +20,7 @@ async function killOne(lab: Lab, operation: "work" | "read") {
   const victim = victimOf(lab, workers)
   const loading = caller.rate({ ...loadOf(lab), operation })
   await sleep(lab.pick(2000, 2000, 1000))
+  await untilBusy(lab, victim)
   const at = Date.now()
   victim.kill("SIGKILL")
   await loading
@@ -35,7 +38,7 @@ export const workerKilled: Scenario = {
     const failed = failedCalls(lab)
     checkCodes(lab, report, ["WORKER_LOST"])
     checkOnlyOn(lab, victim)
-    lab.check("the fault was felt", failed.length > 0, failed.length)
+    checkFelt(lab, failed)
     const later = failed.filter(({ sentAt }) => sentAt > at + 1000)
     lab.check("after 1 s all calls succeed", later.length === 0, later.length)
     checkFew(lab, failed.length)

@@ -166,7 +166,7 @@ export class Endpoint implements Deliverer {
         refusal(error.code, `"${operationId}" got no answer: ${error.message}`, {
           operationId,
           requestId,
-          mayHaveExecuted: true,
+          mayHaveExecuted: this.link.fateOf?.(requestId)?.mayHaveExecuted ?? true,
           retryable: false,
           cause: error,
         }),

@@ -96,7 +96,10 @@ class Follower {
     try {
       for await (const { data } of stream) {
         if (this.#isStopped) return
-        await this.#apply(data as ServiceChange)
+        await this.#apply(data as ServiceChange).catch((error: unknown) => {
+          // The next change may find the peer again; until then what is known stays.
+          this.#log("A change of a peer could not be read", { error })
+        })
       }
     } catch (error) {
       // The peer is gone, which whoever calls hears of; it is followed again when it is back.

@@ -45,7 +45,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   readonly #isLoopback: boolean
   #calls = 0
   #streams = 0
-  #whenIdle: (() => void) | undefined
+  readonly #whenIdle = new Set<() => void>()
   isClosed = false
   /** What comes is refused, and what runs goes on. */
   isLeaving = false
@@ -132,7 +132,9 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     if (place === "queue") this.#queue.delete(request)
     else if (place === "streams") this.#streams--
     else if (place === "calls") this.#calls--
-    if (this.inFlight === 0) this.#whenIdle?.()
+    if (this.#whenIdle.size > 0 && this.inFlight === 0) {
+      for (const settle of this.#whenIdle) settle()
+    }
     if (place === "calls") {
       const [next] = this.#queue
       if (next === undefined || this.isClosed) return
@@ -147,11 +149,13 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     if (this.inFlight === 0 || this.isClosed) return Promise.resolve()
     const { clock } = this.endpoint.settings
     return new Promise((resolve) => {
-      const timer = clock.setTimeout(resolve, grace)
-      this.#whenIdle = () => {
+      const settle = (): void => {
         clock.clearTimeout(timer)
+        this.#whenIdle.delete(settle)
         resolve()
       }
+      const timer = clock.setTimeout(settle, grace)
+      this.#whenIdle.add(settle)
     })
   }
 

@@ -16,6 +16,9 @@ export type { BusOptions, GuardOptions } from "./bus/options.ts"
 export type { BusStats, CallingStats, ServingStats, WorkerStats } from "./bus/stats.ts"
 export { createTicketSigner, createTicketVerifier } from "./bus/tickets.ts"
 export type {
+  TicketJwk,
+  TicketKey,
+  TicketKeyObject,
   TicketSigner,
   TicketSignerOptions,
   TicketSubject,
@@ -38,7 +41,10 @@ export interface RedisTransportOptions extends BusOptions {
   readonly client?: RedisClientLike | undefined
   /** Uses a server elsewhere without TLS or password. Say so only where the network keeps others out. */
   readonly insecure?: boolean | undefined
-  /** Bytes that one message may have: 8 MiB. All ends of a system have the same. */
+  /**
+   * Bytes that one message may have: 8 MiB. All ends of a system have the same, and several such messages fit into
+   * the `client-output-buffer-limit` that the server has for `pubsub`, 32 MB.
+   */
   readonly maxPayload?: number | undefined
 }
 

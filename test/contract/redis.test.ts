@@ -8,7 +8,7 @@ import { testTransport } from "./transport.ts"
 
 const isThere = await provideRedis()
 
-describe.skipIf(!isThere)("with a real server", () => {
+describe.skipIf(!isThere)("on a Redis server", () => {
   let broker: Broker
   let links = 0
   beforeAll(async () => {
@@ -18,35 +18,36 @@ describe.skipIf(!isThere)("with a real server", () => {
     await broker[Symbol.asyncDispose]()
   })
 
-  testTransport("Redis", async ({ rule, isTrusted }) => {
-    const { registry, log } = contractOperations()
-    // Links of one test do not meet those of another.
-    const prefix = `contract${++links}`
-    const { url } = broker
-    const shared = { url, prefix, logger: silentLogger }
-    const serving = createRedisTransport({ ...shared, isTrusted })
-    const server = serveCalls({
-      registry,
-      transport: serving,
-      resolveIdentity: identityRule(rule),
-      logger: silentLogger,
-    })
-    const calling = createRedisTransport(shared)
-    const map = new PendingRequestMap(calling, { logger: silentLogger })
-    await serving.whenConnected()
-    await map.call("demo.nothing")
-    return {
-      map,
-      log,
-      countsClaims: isTrusted,
-      inFlight: () => server.inFlight,
-      lose: () => serving.close(),
-      close: async () => {
-        await map.close()
-        await server.close()
-        await serving.close()
-        await registry.close()
-      },
-    }
-  })
+  testTransport(
+    "Redis",
+    async ({ rule, isTrusted }) => {
+      const { registry, log } = contractOperations()
+      // Each link has the broker to itself, as far as it can see.
+      const prefix = `link${++links}`
+      const shared = { url: broker.url, prefix, logger: silentLogger }
+      const transport = createRedisTransport({ ...shared, isTrusted })
+      const resolveIdentity = identityRule(rule)
+      const server = serveCalls({ registry, transport, resolveIdentity, logger: silentLogger })
+      await transport.whenConnected()
+      const map = new PendingRequestMap(createRedisTransport(shared), { logger: silentLogger })
+      await map.call("demo.nothing")
+      return {
+        map,
+        log,
+        countsClaims: isTrusted,
+        inFlight: () => server.inFlight,
+        // First the connection: nobody is told.
+        lose: async () => {
+          await transport.close()
+          await server.close()
+        },
+        close: async () => {
+          await map.close()
+          await server.close()
+          await registry.close()
+        },
+      }
+    },
+    { lost: { code: "WORKER_LOST", within: 3500 } },
+  )
 })

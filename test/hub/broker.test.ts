@@ -2,14 +2,21 @@
 import { generateKeyPairSync } from "node:crypto"
 import { once } from "node:events"
 import type { ChildProcess } from "node:child_process"
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest"
 import type { RemoteSource } from "../../src/config/model.ts"
 import type { Hub, HubOptions } from "../../src/hub/model.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import { provideNats, provideRedis, startNats, startRedis } from "../support/brokers.ts"
 import type { Broker, BrokerOptions } from "../support/brokers.ts"
 import type { BusWorkerSettings } from "./bus-worker.ts"
-import { hubOf, kill, sourceOf, start, untilSource } from "./support.ts"
+import { BusWorkers } from "./bus-workers.ts"
+import { hubOf, kill, sourceOf, untilSource } from "./support.ts"
+
+let workers: BusWorkers
+beforeAll(() => {
+  workers = new BusWorkers()
+})
+afterAll(() => workers.close())
 
 const ENGINES = [
   { engine: "NATS", provide: provideNats, starting: startNats },
@@ -188,6 +195,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     const other = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" })
     const forged = await openOver(broker, { ticket }, { env: { KEY: String(other) }, retry: false })
     expect(statusOf(forged)).toMatchObject({ state: "failed" })
+    expect(statusOf(forged)?.reason).toContain('See to its "ticket"')
     expect(JSON.stringify(forged.sources)).not.toContain("PRIVATE")
   })
 
@@ -273,8 +281,7 @@ async function workerOf(
   { url }: Pick<Broker, "url">,
   settings: BusWorkerSettings,
 ): Promise<ChildProcess> {
-  const { child } = await start("bus-worker.ts", [url, JSON.stringify(settings)])
-  return child
+  return await workers.start(url, settings)
 }
 
 function statusOf(hub: Hub): Hub["sources"][number] | undefined {
@@ -290,5 +297,5 @@ async function answersOf(hub: Hub, count: number): Promise<unknown[]> {
   const answers = await Promise.all(
     Array.from({ length: count }, () => dataOf(hub, "far.who.answers")),
   )
-  return [...new Set(answers)].toSorted()
+  return [...new Set(answers.map(String))].toSorted()
 }

@@ -22,7 +22,12 @@ const { name, more = [], prefix, publicKey } = JSON.parse(text) as BusWorkerSett
 const verifier =
   publicKey === undefined
     ? undefined
-    : createTicketVerifier({ issuer: "hub", audience: "workers", keys: publicKey })
+    : createTicketVerifier({
+        issuer: "hub",
+        audience: "workers",
+        keys: publicKey,
+        logger: silentLogger,
+      })
 const options = { prefix, verifier, logger: silentLogger }
 const transport = url.startsWith("redis")
   ? createRedisTransport({ ...options, url })

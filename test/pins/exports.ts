@@ -87,6 +87,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "prepareRequest",
   ],
   "./from-standard-schema": ["fromStandardSchema"],
+  "./nats": ["createNatsTransport", "createTicketSigner", "createTicketVerifier"],
   "./node": [
     "createHub",
     "findConfig",
@@ -96,6 +97,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "serveHTTP",
     "serveHub",
   ],
+  "./redis": ["createRedisTransport", "createTicketSigner", "createTicketVerifier"],
   "./to-http": ["hashApiKey", "readBearerToken", "toHTTP"],
   "./to-mcp": ["readBearerToken", "toMCP"],
   "./websocket": ["createWebSocketTransport", "readBearerToken", "serveWebSocket"],

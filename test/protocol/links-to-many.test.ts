@@ -194,6 +194,14 @@ describe("drain", () => {
     expect(server.inFlight).toBe(0)
   })
 
+  test("twice at the same time waits once for both", async () => {
+    const link = new Link()
+    const server = serveCalls({ registry: createRegistry([stopped]), transport: link })
+    link.receiver?.event(request("1", "demo.slow", 20))
+    await Promise.all([server.drain({ grace: 60_000 }), server.drain({ grace: 60_000 })])
+    expect(link.sent).toMatchObject([{ requestId: "1", type: "call.responded" }])
+  })
+
   test("ends what takes longer than its grace", async () => {
     const [mine, theirs] = createMemoryTransports()
     const server = serveCalls({ registry: createRegistry([stopped]), transport: theirs })

@@ -93,7 +93,7 @@ function withoutLogin(place: string): string {
 /** What is wrong, in the words of a configuration. */
 function inOurWords(cause: unknown): string {
   return reasonOf(cause)
-    .replace(/^create\w+Transport: /, "")
+    .replace(/^create\w+Transport: the/, "The")
     .replace('(see "connect")', '("tls" or tls://, "user" and "password")')
     .replace("{ insecure: true }", '"insecure": true')
 }

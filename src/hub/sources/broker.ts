@@ -60,9 +60,10 @@ export async function openBroker(
       },
     }
   } catch (error) {
+    const { isConnected } = transport
     mirror.close()
     await transport.close()
-    throw unreachable(source.name, place, error)
+    throw unreachable(source.name, place, error, isConnected)
   } finally {
     signal.removeEventListener("abort", giveUp)
   }
@@ -161,16 +162,27 @@ function nobodyAt(shown: string, prefix = "operations"): string {
   return `No worker at ${shown} serves anything that this hub may see. Start one there, with the prefix "${prefix}".`
 }
 
-function unreachable(name: string, place: string, cause: unknown): CallError {
+function unreachable(name: string, place: string, cause: unknown, isConnected: boolean): CallError {
   const code = isCallError(cause) ? cause.code : "UNAVAILABLE"
-  const isRedis = /^redis/i.test(place)
-  const server = isRedis ? "redis-server" : "nats-server"
-  const reason = reasonOf(cause).replace(/^"services\.\w+" (?:was not sent|got no answer): /, "")
-  const cure =
-    code === "UNAUTHENTICATED"
-      ? ` Give "user" and "password"${isRedis ? "" : ', or "token"'}, such as "\${env:${isRedis ? "REDIS" : "NATS"}_PASSWORD}".`
-      : / (?:Install|Give|Start|Is) /.test(reason)
-        ? ""
-        : ` Is ${server} running there? Start it, or correct "remote".`
-  return new CallError(code, `Source "${name}": ${reason}${cure}`, { cause })
+  // Which of its questions was not answered is of no interest, and options are called otherwise here.
+  const reason = reasonOf(cause)
+    .replace(/^"services\.\w+" (?:was not sent|got no answer): /, "")
+    .replace(/ (?:Check|Give) "(?:connect|username)".*$/s, "")
+  const cure = cureOf(code, /^redis/i.test(place), isConnected)
+  // What comes with a cure of its own needs no other.
+  const isTold = code === "UNAVAILABLE" && / (?:Install|Start) /.test(reason)
+  return new CallError(code, `Source "${name}": ${reason}${isTold ? "" : cure}`, { cause })
+}
+
+function cureOf(code: string, isRedis: boolean, isConnected: boolean): string {
+  if (code !== "UNAUTHENTICATED") {
+    const server = isRedis ? "redis-server" : "nats-server"
+    return isConnected ? "" : ` Is ${server} running there? Start it, or correct "remote".`
+  }
+  if (isConnected) {
+    return ` See to its "ticket": the workers expect another issuer, audience or key.`
+  }
+  return isRedis
+    ? ` Give "user" and "password", such as "\${env:REDIS_PASSWORD}".`
+    : ` Give "user" and "password", or "token", such as "\${env:NATS_PASSWORD}".`
 }

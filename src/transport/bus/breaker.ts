@@ -29,6 +29,11 @@ export class Breaker {
     return true
   }
 
+  /** A worker ran it and is still there: whatever brings workers down is something else. */
+  succeeded(mark: string): void {
+    if (this.#records.size > 0) this.#records.delete(mark)
+  }
+
   /** Milliseconds for which an operation is still left alone; mostly 0. */
   restOf(mark: string, now: number): number {
     if (this.#records.size === 0) return 0

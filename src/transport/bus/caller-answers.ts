@@ -72,6 +72,7 @@ export class CallerAnswers {
 
   #succeed(entry: CallEntry, worker: KnownWorker, event: CallEvent): void {
     this.#core.budget.earn()
+    this.#core.breaker.succeeded(entry.offer.mark)
     this.#end(entry, worker, event)
   }
 
@@ -120,7 +121,8 @@ export class CallerAnswers {
     const { lastSeq, requestId } = entry
     if (entry.gapAt === lastSeq) return
     entry.gapAt = lastSeq
-    worker.tell({ type: "ping", ids: [], streams: { [requestId]: lastSeq } })
+    worker.askAgain ??= "gaps"
+    worker.ping([], [[requestId, lastSeq]])
   }
 
   /** The worker gave it up. */
@@ -134,9 +136,12 @@ export class CallerAnswers {
   }
 
   #end(entry: CallEntry, worker: KnownWorker, event: CallEvent): void {
-    this.#core.finish(entry, worker)
+    const core = this.#core
+    core.finish(entry, worker)
     worker.finished(entry.requestId)
-    this.#core.deliver(event)
+    // One that the broker chose, and that ran it at once, may be new here.
+    if (entry.worker !== worker) core.book.use(worker, core.now())
+    core.deliver(event)
   }
 
   /** Nobody waits for it any more, or not from this worker. */

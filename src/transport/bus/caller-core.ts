@@ -8,6 +8,7 @@ import { Breaker } from "./breaker.ts"
 import type { CallEntry } from "./caller-entry.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import type { GuardSettings } from "./options.ts"
+import type { MarkedGroup } from "./request-batch.ts"
 import { RetryBudget } from "./retry-budget.ts"
 import type { TicketSigner } from "./tickets.ts"
 import type { Bus } from "./types.ts"
@@ -36,8 +37,6 @@ export interface FailureOptions {
 /** What is told of workers. */
 export type CallerListener = Pick<WorkerBookParts, "onChange" | "onWatch">
 
-/** What stands for a question to all workers where nobody listened. */
-export const ASK_MARK = "q"
 /** Nobody asks more often than so many milliseconds apart. */
 const ASK_GAP = 20
 /** For so long after a reconnect nobody is accused: others have to find back too. */
@@ -58,8 +57,8 @@ export class CallerCore {
   readonly book: WorkerBook
   readonly deadlines: Deadlines
   readonly pending: Map<string, CallEntry> = new Map()
-  /** What was sent last of each entry that no worker has accepted. */
-  readonly marks: Map<string, CallEntry> = new Map()
+  /** What was sent last of entries that no worker has accepted, by its mark. */
+  readonly groups: Map<string, MarkedGroup> = new Map()
   readonly counts = {
     repeats: 0,
     directed: 0,
@@ -73,7 +72,9 @@ export class CallerCore {
   graceUntil: number = Number.NEGATIVE_INFINITY
   /** When it was last found that no worker is there at all. */
   nobodyAt: number = Number.NEGATIVE_INFINITY
-  #askedAt = Number.NEGATIVE_INFINITY
+  /** When all workers were last asked what they serve, and what the broker names when nobody listened. */
+  askedAt: number = Number.NEGATIVE_INFINITY
+  askMark: string | undefined
   #marks = 0
 
   constructor(bus: Bus, settings: GuardSettings, parts: CallerParts, told: CallerListener) {
@@ -103,8 +104,14 @@ export class CallerCore {
     this.graceUntil = this.clock.now() + GRACE
   }
 
+  /** Those whose requests left under a mark, and are still where they were then. */
+  marked(mark: string): readonly CallEntry[] {
+    const group = this.groups.get(mark)
+    return group?.entries.filter((entry) => entry.group === group) ?? []
+  }
+
   /** A mark that nothing else has: `kind` and digits. */
-  newMark(kind: "r" | "g"): string {
+  newMark(kind: "r" | "g" | "q"): string {
     return kind + (this.#marks++).toString(36)
   }
 
@@ -116,10 +123,11 @@ export class CallerCore {
   /** Asks all workers what they serve, unless that was just done. */
   ask(): void {
     const now = this.clock.now()
-    if (!this.bus.isConnected || now - this.#askedAt < ASK_GAP) return
-    this.#askedAt = now
+    if (!this.bus.isConnected || now - this.askedAt < ASK_GAP) return
+    this.askedAt = now
     try {
-      this.bus.ask(this.frame(WHO), ASK_MARK)
+      this.askMark = this.newMark("q")
+      this.bus.ask(this.frame(WHO), this.askMark)
     } catch {
       // It is asked again when somebody is needed.
     }
@@ -148,8 +156,10 @@ export class CallerCore {
   }
 
   forgetMark(entry: CallEntry): void {
-    if (entry.mark !== undefined) this.marks.delete(entry.mark)
-    entry.mark = undefined
+    const { group } = entry
+    if (group === undefined) return
+    entry.group = undefined
+    if (--group.open === 0) this.groups.delete(group.mark)
   }
 
   /** Takes an entry out of everything; workers that may be at it for nothing are told. */
@@ -197,8 +207,10 @@ export class CallerCore {
   close(): void {
     this.deadlines.close(() => undefined)
     this.book.close()
+    // What waits for the end of this turn does not leave any more.
+    for (const entry of this.pending.values()) entry.isOver = true
     this.pending.clear()
-    this.marks.clear()
+    this.groups.clear()
   }
 }
 

@@ -4,6 +4,7 @@ import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import type { CallFate } from "../types.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import type { Offer } from "./offers.ts"
+import type { MarkedGroup } from "./request-batch.ts"
 import { StreamOrder } from "./stream-order.ts"
 
 /** What is done when its time has come. */
@@ -44,8 +45,8 @@ export class CallEntry implements DeadlineEntry {
   seekingSince = 0
   sentAt = 0
   firstSentAt = 0
-  /** What the broker names when nobody listened. */
-  mark: string | undefined
+  /** With which others its request left, and the mark that the broker names when nobody listened. */
+  group: MarkedGroup | undefined
   /** Who it is for, signed. */
   ticket: string | undefined
   isSigning = false
@@ -116,10 +117,9 @@ export class CallEntry implements DeadlineEntry {
   /** The message that asks for it. */
   requestText(isNow: boolean, now: number): string {
     this.encode()
-    return requestText(this.#body as string, {
-      ...{ attempt: this.attempt, isNow, ticket: this.ticket },
-      left: this.deadline === Number.POSITIVE_INFINITY ? undefined : this.left(now),
-    })
+    const { attempt, ticket } = this
+    const left = this.deadline === Number.POSITIVE_INFINITY ? undefined : this.left(now)
+    return requestText(this.#body as string, { attempt, isNow, ticket, left })
   }
 
   /** The latest attempt did not begin anywhere. */
@@ -166,6 +166,13 @@ export class CallEntry implements DeadlineEntry {
  * What a ticket says is not claimed besides.
  */
 export function bodyOf(event: CallRequestedEvent, isSigned: boolean): string {
+  if (!isSigned) {
+    const text = encodeCallEvent(event)
+    if (event.timeout === undefined) return text.slice(0, -1)
+    // Where it comes last, which is nearly always, nothing has to be copied.
+    const end = `,"timeout":${event.timeout}}`
+    if (text.endsWith(end)) return text.slice(0, -end.length)
+  }
   const identity = isSigned ? undefined : event.identity
   return encodeCallEvent({ ...event, timeout: undefined, identity }).slice(0, -1)
 }

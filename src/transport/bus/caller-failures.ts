@@ -61,6 +61,16 @@ export function notSigned(operationId: string, thrown: unknown): CallError {
   )
 }
 
+/** A request that no broker would take. */
+export function tooLarge({ operationId }: CallEntry, bytes: number, maxPayload: number): CallError {
+  return refusal(
+    "PAYLOAD_TOO_LARGE",
+    `Input for "${operationId}" takes ${bytes} bytes as JSON, and the broker's limit is ${maxPayload} (maxPayload); ` +
+      "send less, or raise the broker's limit.",
+    { operationId, details: { bytes, maxPayload } },
+  )
+}
+
 /** Whatever a bus threw instead of sending. */
 export function notSent(operationId: string, thrown: unknown): CallError {
   if (isCallError(thrown)) return thrown

@@ -60,10 +60,15 @@ export class CallerGrants {
     }
     entry.key = undefined
     entry.state = "seeking"
-    if (worker !== undefined && entry.isIdempotent === true) entry.openFor(worker)
-    const mayRepeat = entry.isIdempotent === true && !entry.isStream
-    if (mayRepeat && !isLast) this.#dispatcher.repeat(entry)
-    else core.fail(entry, "WORKER_LOST", say.lost(entry, why), { worker })
+    if (entry.isIdempotent === true && !entry.isStream && !isLast) {
+      if (worker !== undefined) entry.openFor(worker)
+      this.#dispatcher.repeat(entry)
+      return
+    }
+    // Should it be there after all, it need not go on.
+    const { requestId } = entry
+    worker?.tell({ type: "event", event: { type: "call.aborted", requestId } })
+    core.fail(entry, "WORKER_LOST", say.lost(entry, why), { worker })
   }
 
   #refusedForGood(entry: CallEntry, worker: KnownWorker, error: CallErrorEvent): void {

@@ -2,7 +2,7 @@ import type { CallAbortedEvent, CallEvent, CallRequestedEvent } from "../../call
 import type { CallError } from "../../errors.ts"
 import type { CallFate, TransportReceiver } from "../types.ts"
 import { CallerAnswers } from "./caller-answers.ts"
-import { ASK_MARK, CallerCore } from "./caller-core.ts"
+import { CallerCore } from "./caller-core.ts"
 import type { CallerParts } from "./caller-core.ts"
 import { CallEntry } from "./caller-entry.ts"
 import { closed, knownId, unknownId } from "./caller-failures.ts"
@@ -86,31 +86,29 @@ export class GuardedCaller {
   unheard(mark: string): void {
     if (this.#isClosed) return
     this.#detector.check()
-    const entry = this.#core.marks.get(mark)
-    if (entry !== undefined) {
-      this.#dispatcher.unheard(entry)
-      return
-    }
+    const entries = this.#core.marked(mark)
+    for (const entry of entries) this.#dispatcher.unheard(entry)
+    if (entries.length > 0) return
     const address = workerOfMark(mark)
     const worker = address === undefined ? undefined : this.#core.book.get(address)
     if (worker !== undefined) this.#detector.unheard(worker)
-    else if (mark === ASK_MARK) this.#nobody()
+    else if (mark === this.#core.askMark) this.#nobody()
     else this.#services.unheard(mark)
   }
 
   /** The broker did not let a message with this mark through. */
   denied(mark: string, error: CallError): void {
     if (this.#isClosed) return
-    const entry = this.#core.marks.get(mark)
-    if (entry === undefined) this.#services.denied(mark, error)
-    else this.#dispatcher.denied(entry, error)
+    const entries = this.#core.marked(mark)
+    for (const entry of entries) this.#dispatcher.denied(entry, error)
+    if (entries.length === 0) this.#services.denied(mark, error)
   }
 
   connected(): void {
     const isAgain = this.#hasConnected
     this.#hasConnected = true
-    if (this.#isClosed || !this.#isCalling) return
     if (isAgain) this.#core.startGrace()
+    if (this.#isClosed || !this.#isCalling) return
     this.#core.ask()
     this.#detector.reconnected()
     for (const entry of [...this.#core.pending.values()]) {
@@ -223,6 +221,7 @@ export class GuardedCaller {
         return
       case "pong":
         this.#answers.pong(worker, message)
+        this.#detector.ponged(worker, message.at)
         return
       case "here":
         book.describe(worker, message.operations)
@@ -242,6 +241,8 @@ export class GuardedCaller {
     const now = core.now()
     core.nobodyAt = now
     for (const worker of [...core.book.all()]) {
+      // It came after the question.
+      if (worker.heardAt > core.askedAt) continue
       worker.goneSince ??= now
       if (worker.entries.size === 0) core.book.forget(worker)
     }

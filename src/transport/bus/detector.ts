@@ -44,7 +44,19 @@ export class Detector {
   reconnected(): void {
     const now = this.#core.now()
     for (const worker of this.#core.book.all()) this.#excuse(worker, now)
-    for (const worker of this.#core.book.watched) this.#ping(worker, now, true)
+    for (const worker of this.#core.book.watched) {
+      worker.askAgain = "all"
+      this.#ping(worker, now, true)
+    }
+  }
+
+  /** A worker answered a ping. */
+  ponged(worker: KnownWorker, at: number | undefined): void {
+    if (at !== undefined) worker.pongAt = Math.max(worker.pongAt ?? at, at)
+    const { askAgain } = worker
+    worker.askAgain = undefined
+    if (askAgain === "all") this.#ping(worker, this.#core.now(), true)
+    else if (askAgain === "gaps") this.#pingForGaps(worker)
   }
 
   /** Nobody listens at a worker's address. */
@@ -82,7 +94,7 @@ export class Detector {
     const { goneMs, silentMs, suspectMs } = core.settings
     const silentFor = worker.silentFor(now)
     const { address } = worker
-    if (silentFor >= suspectMs && !worker.isLost) {
+    if (silentFor >= suspectMs && !worker.isLost && worker.goneSince === undefined) {
       core.warnings.warn("A worker says nothing", {
         address,
         silentFor,
@@ -145,18 +157,23 @@ export class Detector {
       if (entry.state !== "granted") continue
       if (entry.isStream) this.#checkStream(entry, worker, streams, isAll)
       else if (isAll || now >= entry.nextCheck) {
-        entry.nextCheck = nextCheck(entry, now)
+        entry.nextCheck = isAll ? now : nextCheck(entry, now)
         ids.push(entry.requestId)
       }
     }
     if (!worker.isDescribed && !worker.isLeaving) worker.tell({ type: "who" })
     worker.forgetStrays()
     do {
-      const some = streams.splice(0, PING_IDS)
-      worker.tell({
-        ...{ type: "ping", ids: ids.splice(0, PING_IDS), streams: Object.fromEntries(some) },
-      })
+      worker.ping(ids.splice(0, PING_IDS), streams.splice(0, PING_IDS))
     } while (ids.length > 0 || streams.length > 0)
+  }
+
+  /** Asks for what is known to be missing of streams. */
+  #pingForGaps(worker: KnownWorker): void {
+    const streams = [...worker.entries]
+      .filter(({ order }) => order?.hasGap === true)
+      .map((entry) => [entry.requestId, entry.lastSeq] as const)
+    if (streams.length > 0) worker.ping([], streams)
   }
 
   /** A stream of which nothing came for a while: items may be lost, or the credit for them. */

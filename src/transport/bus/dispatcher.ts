@@ -1,10 +1,14 @@
+// One idea: what becomes of a call until a worker has accepted it. Finding workers, sending and grants are in files
+// of their own.
 import type { CallErrorEvent } from "../../call-events.ts"
 import { isCallError } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
 import type { CallerCore } from "./caller-core.ts"
 import type { CallEntry, Step } from "./caller-entry.ts"
-import { notSent, notSigned, say } from "./caller-failures.ts"
+import { notSent, notSigned, say, tooLarge } from "./caller-failures.ts"
 import type { KnownWorker } from "./known-worker.ts"
+import { bytesBeyond } from "./outbox.ts"
+import { RequestBatch } from "./request-batch.ts"
 import { WorkerSearch } from "./worker-search.ts"
 
 /** Calls that were held back go out within so many milliseconds, so that not all callers do at once. */
@@ -18,6 +22,8 @@ const DECLINED = 1000
 const MOST_MOVES = 10
 /** Times of many calls are rounded up to these, so that they share one. */
 const ROUND = 16
+/** So many times longer than a worker may be silent, something without a deadline waits for a repeat. */
+const HOPELESS = 10
 /** For so long holds the ticket of a call without a deadline. */
 const LONG = 3_600_000
 
@@ -25,9 +31,14 @@ const LONG = 3_600_000
 export class Dispatcher {
   readonly search: WorkerSearch
   readonly #core: CallerCore
+  readonly #batch: RequestBatch
 
   constructor(core: CallerCore) {
     this.#core = core
+    this.#batch = new RequestBatch(core, (entry, thrown) => {
+      this.#unsend(entry)
+      this.#fail(entry, notSent(entry.operationId, thrown))
+    })
     this.search = new WorkerSearch(core, (entry, worker) =>
       this.#attempt(entry, () => this.#post(entry, worker)),
     )
@@ -103,10 +114,25 @@ export class Dispatcher {
     this.dispatch(entry)
   }
 
-  /** The broker did not let a request through. */
+  /**
+   * The broker did not let a request through.
+   *
+   * Where the broker finds workers, that of a request to one worker means only that this one is not to be had:
+   * permission to call is permission to call any.
+   */
   denied(entry: CallEntry, error: CallError): void {
+    const { worker, offer } = entry
     this.#unsend(entry)
-    this.#fail(entry, error)
+    if (worker === undefined || !this.#core.bus.hasQueues) {
+      this.#fail(entry, error)
+      return
+    }
+    entry.openTo?.delete(worker.address)
+    entry.avoid = worker
+    const isOffered = worker.offers.has(offer)
+    offer.remove(worker)
+    if (isOffered && entry.moves++ < MOST_MOVES) this.dispatch(entry)
+    else this.#core.fail(entry, "UNAVAILABLE", say.nobody(entry), { worker })
   }
 
   /** A worker does not take it, has not begun it, and another one may. */
@@ -135,7 +161,8 @@ export class Dispatcher {
   /** Gives a call to a worker once more, as soon as that is paid for. */
   repeat(entry: CallEntry): void {
     if (!this.#pay(entry)) {
-      this.#later(entry, "repeat", this.#core.latency.patience(entry.repeats))
+      if (!this.#isHopeless(entry))
+        this.#later(entry, "repeat", this.#core.latency.patience(entry.repeats))
       return
     }
     entry.repeats++
@@ -169,7 +196,7 @@ export class Dispatcher {
       const isFirst = entry.repeats === 0 && avoid === undefined
       return isFirst && !book.hasSilent(offer, now) ? undefined : book.pick(offer, now, avoid)
     }
-    return book.pick(offer, now, avoid) ?? book.pickSilent(offer)
+    return book.pick(offer, now, avoid) ?? book.pickSilent(offer, now)
   }
 
   /** Sends a request. Throws a `CallError` when it cannot leave. */
@@ -182,13 +209,12 @@ export class Dispatcher {
     }
     const isNow = this.#mayRunNow(entry)
     this.#sending(entry, worker, isNow, now)
-    const text = core.frame(entry.requestText(isNow, now))
-    const mark = core.newMark("r")
-    entry.mark = mark
-    core.marks.set(mark, entry)
+    const text = entry.requestText(isNow, now)
     try {
-      if (worker === undefined) core.bus.toAny(entry.operationId, text, mark)
-      else core.bus.toWorker(worker.address, entry.operationId, text, mark)
+      const { address, maxPayload } = core.bus
+      const bytes = bytesBeyond(maxPayload, address, text)
+      if (bytes !== undefined) throw tooLarge(entry, bytes, maxPayload)
+      this.#batch.send(entry, worker, text)
     } catch (thrown) {
       this.#unsend(entry)
       throw thrown
@@ -249,7 +275,16 @@ export class Dispatcher {
       entry.repeats++
       core.counts.repeats++
       this.dispatch(entry)
-    } else waitOn()
+    } else if (!this.#isHopeless(entry)) waitOn()
+  }
+
+  /** Ends what has no deadline and would wait for ever, because no repeat of it is paid for. */
+  #isHopeless(entry: CallEntry): boolean {
+    const core = this.#core
+    if (entry.deadline !== Number.POSITIVE_INFINITY) return false
+    if (core.now() - entry.firstSentAt < HOPELESS * core.settings.silentMs) return false
+    core.fail(entry, "UNAVAILABLE", say.notAccepted(entry))
+    return true
   }
 
   #pay({ operationId }: CallEntry): boolean {

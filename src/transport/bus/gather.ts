@@ -113,6 +113,7 @@ export class Gather implements DeadlineEntry {
     else if (event.type === "call.error") this.#errors.set(worker.address, event)
     else return
     worker.finished(this.requestId)
+    worker.confirm()
     this.#heard()
   }
 

@@ -27,6 +27,10 @@ export class KnownWorker {
   /** Until then it is given nothing, because it did not want something just now. */
   declinesUntil: number = Number.NEGATIVE_INFINITY
   heardAt: number
+  /** When it said its last pong, by its own clock. */
+  pongAt: number | undefined
+  /** What is asked about once more as soon as it answers: what was lost is certain then. */
+  askAgain: "all" | "gaps" | undefined
   /** When it was last given something. */
   usedAt: number = Number.NEGATIVE_INFINITY
   /** Since when it is pinged; `undefined` while it is not. */
@@ -48,6 +52,12 @@ export class KnownWorker {
   tell(message: CallerMessage): void {
     this.confirm()
     this.#outbox.add(messageText(message))
+  }
+
+  /** Asks whether it is there, what became of calls, and for what is missing of streams. */
+  ping(ids: readonly string[], streams: readonly (readonly [string, number])[]): void {
+    const heard = this.pongAt
+    this.tell({ type: "ping", ids, streams: Object.fromEntries(streams), heard })
   }
 
   /** An answer arrived: the worker need not keep it. */

@@ -23,6 +23,8 @@ export type CallerMessage =
       readonly ids: readonly string[]
       /** Streams by their ids, with the number of the last item that came. What followed is sent again. */
       readonly streams: Readonly<Record<string, number>>
+      /** The time of the last `pong` that came: what was sent before it and has not come was lost. */
+      readonly heard?: number | undefined
     }
   /** Results that arrived: nobody asks for them again. */
   | { readonly type: "done"; readonly ids: readonly string[] }
@@ -59,7 +61,13 @@ export type WorkerMessage =
       readonly after?: number | undefined
     }
   /** Is there. Does not know these ids (any more), and has not all that is missing of these streams. */
-  | { readonly type: "pong"; readonly unknown: readonly string[]; readonly lost: readonly string[] }
+  | {
+      readonly type: "pong"
+      readonly unknown: readonly string[]
+      readonly lost: readonly string[]
+      /** By the worker's own clock, which nobody else reads. */
+      readonly at?: number | undefined
+    }
   /** Serves these: marks of operations (`markOf`), 1 for those that are idempotent, 0 for others. */
   | { readonly type: "here"; readonly operations: Readonly<Record<string, 0 | 1>> }
   /** What it serves has changed: ask again. */

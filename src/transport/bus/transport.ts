@@ -35,6 +35,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
   readonly #listeners = new Set<(reason: string | undefined) => void>()
   readonly #waiting = new Set<{ resolve(): void; reject(error: CallError): void }>()
   #receiver: TransportReceiver | undefined
+  #wasLost = false
   /** Why the broker will never be reached. */
   #error: CallError | undefined
 
@@ -137,14 +138,17 @@ class GuardedTransport implements BusTransport, BusReceiver {
   connected(): void {
     this.#worker.connected()
     this.#caller.connected()
+    if (this.#wasLost) this.#receiver?.restored()
+    this.#wasLost = false
     for (const { resolve } of this.#waiting) resolve()
     this.#waiting.clear()
     this.#tell(undefined)
   }
 
-  disconnected(): void {
+  disconnected(reason = "The broker is out of reach."): void {
+    this.#wasLost = true
     this.#caller.disconnected()
-    this.#tell("The broker is out of reach.")
+    this.#tell(reason)
   }
 
   failed(error: CallError): void {

@@ -71,8 +71,8 @@ export interface BusReceiver {
   denied(mark: string, error: CallError): void
   /** The broker is reached, for the first time or again. */
   connected(): void
-  /** The broker is out of reach; it is tried again. */
-  disconnected(): void
+  /** The broker is out of reach, and why; it is tried again. */
+  disconnected(reason?: string): void
   /** It will never be reached, such as with credentials that it refuses. */
   failed(error: CallError): void
 }

@@ -150,8 +150,10 @@ export class WorkerBook {
   }
 
   /** One that serves an operation and says nothing just now. */
-  pickSilent(offer: Offer): KnownWorker | undefined {
-    return this.#oneOfTwo(offer.workers, (worker) => worker.goneSince === undefined)
+  pickSilent(offer: Offer, now: number): KnownWorker | undefined {
+    const isFit = ({ goneSince, declinesUntil }: KnownWorker): boolean =>
+      goneSince === undefined && now >= declinesUntil
+    return this.#oneOfTwo(offer.workers, isFit)
   }
 
   /** Any worker that is there, whatever it serves. */

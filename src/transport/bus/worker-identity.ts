@@ -19,7 +19,7 @@ export function identityOf(
   if (ticket === undefined) return identify?.(user)
   const { operationId, requestId } = event
   if (verifier === undefined) throw noVerifier(operationId)
-  return verifier.verify(ticket, { operationId, requestId })
+  return verifier.verify(ticket, { operationId, requestId, user })
 }
 
 /** The request without what its ticket says better. */

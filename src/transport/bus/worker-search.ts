@@ -100,8 +100,9 @@ export class WorkerSearch {
 
   /** One that does not serve it, for what nobody ever did: its registry says so in its own words. */
   #stranger(entry: CallEntry, isLast: boolean, now: number): KnownWorker | undefined {
-    const { bus, book } = this.#core
-    if (entry.offer.wasServed || !(bus.hasQueues || isLast)) return undefined
+    const { bus, book, isInGrace } = this.#core
+    // After an outage those who serve it may just not be back.
+    if (entry.offer.wasServed || isInGrace || !(bus.hasQueues || isLast)) return undefined
     return book.pickAny(now)
   }
 

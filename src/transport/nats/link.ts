@@ -2,10 +2,11 @@ import type * as nats from "@nats-io/transport-node"
 import type { NatsConnection, NodeConnectionOptions, Status } from "@nats-io/transport-node"
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
+import { setRef } from "../../internal/defer.ts"
 import { importPeer, MissingPackage } from "../../internal/import-peer.ts"
 import type { Clock } from "../../platform.ts"
 import type { Warnings } from "../bus/warnings.ts"
-import { drawWait, Pace } from "./pace.ts"
+import { Pace } from "./pace.ts"
 import type { NatsTarget } from "./servers.ts"
 
 /** What a link tells whoever uses its connection. */
@@ -26,6 +27,8 @@ export interface LinkEvents {
 const MOST_REFUSALS = 2
 /** Milliseconds that ending may take, before it goes on behind one's back. */
 const CLOSING = 1000
+/** Milliseconds after which a closed client is looked after. */
+const LATE = [100, 1000, 10_000]
 /** Milliseconds for one attempt; what is late on its way is not given up for it. */
 const ATTEMPT = 5000
 
@@ -41,12 +44,14 @@ export class NatsLink {
   readonly #clock: Clock
   readonly #warnings: Warnings
   readonly #events: LinkEvents
+  readonly #pace: Pace
   #connection: NatsConnection | undefined
   #statuses: StatusQueue | undefined
   #isUp = false
   #isClosing = false
   #endPause: (() => void) | undefined
   #over: Promise<unknown> | undefined
+  #ended: Promise<unknown> | undefined
 
   /** With a connection that the user made, or with what it takes to make one. */
   constructor(
@@ -60,6 +65,7 @@ export class NatsLink {
     this.#clock = clock
     this.#warnings = warnings
     this.#events = events
+    this.#pace = new Pace(clock)
   }
 
   start(): void {
@@ -71,17 +77,26 @@ export class NatsLink {
     if (!this.#isClosing) {
       this.#isClosing = true
       this.#endPause?.()
-      void this.#end(this.#connection)
+      this.#ended = Promise.all([this.#end(this.#connection), this.#over])
     }
-    await this.#atMost(CLOSING, this.#over)
+    await this.#atMost(2 * CLOSING, this.#ended)
   }
 
   async #end(connection: NatsConnection | undefined): Promise<void> {
-    if (this.#isUp) await this.#atMost(CLOSING, connection?.flush())
+    const wasUp = this.#isUp
+    if (wasUp) await this.#atMost(CLOSING, connection?.flush())
     this.#statuses?.stop?.()
     if (connection === undefined || this.#given !== undefined) return
     await connection.close().catch(() => undefined)
     discard(connection)
+    if (wasUp) return
+    // A name that is being looked up just now becomes one more socket.
+    for (const after of LATE) {
+      setRef(
+        this.#clock.setTimeout(() => discard(connection), after),
+        false,
+      )
+    }
   }
 
   /** Tries until there is a connection, and again when that one has ended. */
@@ -118,8 +133,7 @@ export class NatsLink {
 
   #options(): NodeConnectionOptions {
     const { servers = [], options = {} } = this.#target ?? {}
-    const pace = new Pace(this.#clock)
-    const { reconnectDelayHandler = () => pace.next() } = options
+    const { reconnectDelayHandler = () => this.#pace.next() } = options
     return {
       name: "@alkdev/operations",
       timeout: ATTEMPT,
@@ -145,7 +159,9 @@ export class NatsLink {
     const statuses: StatusQueue = connection.status()
     this.#statuses = statuses
     this.#isUp = connection.info !== undefined
+    this.#pace.reached()
     this.#events.opened(connection)
+    void connection.closed().then(() => statuses.stop?.())
     for await (const status of statuses) this.#onStatus(status)
     if (this.#isClosing) return undefined
     const reason = await connection.closed()
@@ -170,6 +186,7 @@ export class NatsLink {
         return
       case "reconnect":
         this.#isUp = true
+        this.#pace.reached()
         if (!this.#isClosing) this.#events.restored()
         return
       case "error":
@@ -190,7 +207,7 @@ export class NatsLink {
     if (this.#isClosing) return Promise.resolve()
     return new Promise((resolve) => {
       // Holds the process: a worker must not end because its broker starts later.
-      const timer = this.#clock.setTimeout(resolve, drawWait())
+      const timer = this.#clock.setTimeout(resolve, this.#pace.draw())
       this.#endPause = () => {
         this.#clock.clearTimeout(timer)
         resolve()

@@ -2,40 +2,60 @@ import type { Clock } from "../../platform.ts"
 
 /** Milliseconds after which it is asked again whether to wait on, so that closing need not wait. */
 const SLICE = 100
+/** How many of those who lose a broker are in no hurry, */
+const PATIENT_SHARE = 0.05
+/** and after how many milliseconds they stop to be in one. */
+const PATIENT_AFTER = 1500
 
 /**
  * When to try again: soon, and not all at once.
  *
- * Most wait for less than half a second. One in twenty waits for up to three, so that those who lost a broker
- * together come back over more than two seconds, and somebody who is alone is almost always back within one.
- */
-export function drawWait(random: () => number = Math.random): number {
-  return random() < 0.95 ? 200 + 300 * random() : 500 + 2500 * random()
-}
-
-/**
- * Tells the client how long to wait before it reconnects.
- *
- * It asks before each attempt and after each wait, and counts from its last attempt: what is drawn has to
- * stay until it is over.
+ * Every attempt is made within half a second of the last. Where a broker is gone for longer, one in twenty of
+ * those who miss it comes every few seconds only: a crowd is back over more than two seconds, and whoever is
+ * alone is almost certainly back at once.
  */
 export class Pace {
   readonly #clock: Clock
-  readonly #draw: () => number
+  readonly #random: () => number
+  /** Since when the broker is out of reach. */
+  #since: number | undefined
+  #isPatient = false
   #triedAt = 0
   #dueAt = 0
 
-  constructor(clock: Clock, draw: () => number = drawWait) {
+  constructor(clock: Clock, random: () => number = Math.random) {
     this.#clock = clock
-    this.#draw = draw
+    this.#random = random
   }
 
-  /** Milliseconds that have to be over since the last attempt; 0 to try now. */
+  /** The broker is there: the next time it is not is another one. */
+  reached(): void {
+    this.#since = undefined
+    this.#dueAt = 0
+  }
+
+  /** Milliseconds between two attempts. */
+  draw(): number {
+    const now = this.#clock.now()
+    if (this.#since === undefined) {
+      this.#since = now
+      this.#isPatient = this.#random() < PATIENT_SHARE
+    }
+    const isLong = now - this.#since >= PATIENT_AFTER
+    return this.#isPatient && isLong ? 2000 + 2000 * this.#random() : 200 + 300 * this.#random()
+  }
+
+  /**
+   * Milliseconds that have to be over since the last attempt; 0 to try now.
+   *
+   * The client asks before each attempt and after each wait, and counts from its last attempt: what was drawn
+   * stays until it is over.
+   */
   next(): number {
     const now = this.#clock.now()
     if (now >= this.#dueAt) {
       this.#triedAt = now
-      this.#dueAt = now + this.#draw()
+      this.#dueAt = now + this.draw()
       return 0
     }
     return now - this.#triedAt + Math.min(SLICE, this.#dueAt - now)

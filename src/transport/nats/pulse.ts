@@ -71,6 +71,7 @@ export class Pulse {
     this.#hasHeard = true
     if (!this.#isSilent) return
     this.#isSilent = false
+    this.#hasHeard = false
     // Its answer is still to come, and may stay out.
     if (this.#isAsking) this.#check(SILENT_AFTER)
     this.#events.alive()

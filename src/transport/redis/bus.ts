@@ -181,7 +181,6 @@ export class RedisBus implements Bus, SessionEvents {
     this.#refusals = 0
     this.#isConnected = true
     this.#wasConnected = true
-    this.#warned.clear()
     this.#logger.info("The broker is reached", { peer })
     if (deaf !== undefined) this.#logger.info("This end serves, and cannot call", { peer })
     if (server.isReplica) {
@@ -206,6 +205,7 @@ export class RedisBus implements Bus, SessionEvents {
 
   #disconnected(reason: string): void {
     this.#isConnected = false
+    this.#warned.clear()
     this.#logger.warn("The broker is out of reach; it is tried again", {
       peer: this.#parts.peer,
       reason,

@@ -39,6 +39,8 @@ const TICK = 500
 const COUNT_EVERY = 20
 /** Characters under way for which the server is given another millisecond to answer. */
 const PER_MILLISECOND = 1024
+/** What a server does with those who do not read as fast as others send to them. */
+const CUT = "it closed the connection that listens (see its client-output-buffer-limit for pubsub)"
 /** Milliseconds that sending the rest may take when it is closed. */
 const LAST_WORDS = 1000
 
@@ -158,7 +160,11 @@ export class RedisSession {
   async #connect(): Promise<RedisConnection> {
     const redis = await this.#parts.make(OVERRIDE)
     if (this.#isOver) throw new Error("it was closed")
-    const connection = new RedisConnection(redis, (cause) => this.#lost(cause))
+    const [publishing] = this.#connections
+    const connection = new RedisConnection(redis, (cause) => {
+      if (publishing === undefined || cause !== undefined) this.#lost(cause)
+      else void this.#cut(publishing)
+    })
     this.#connections.push(connection)
     await connection.open()
     return connection
@@ -212,6 +218,15 @@ export class RedisSession {
   async #sendRest(): Promise<void> {
     await this.#change
     await this.#publisher?.drained()
+  }
+
+  /** The connection that listens was closed without a word: by a server that is still there? */
+  async #cut({ redis }: RedisConnection): Promise<void> {
+    const isThere = await redis.call("ping").then(
+      () => true,
+      () => redis.status === "ready",
+    )
+    this.#lost(isThere ? new Error(CUT) : undefined)
   }
 
   #lost(cause: unknown): void {

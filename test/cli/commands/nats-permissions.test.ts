@@ -94,6 +94,36 @@ authorization {
     expect((await permissions(...ALICE)).stdout).not.toContain("allow_responses")
   })
 
+  test("lets callers speak to a worker of what it serves only", async () => {
+    const users = ["--user", "alice=task.list,shop.*,x.y", "--hub", "hub"]
+    const workers = ["--worker", "w1=task.*,x.y.*", "--worker", "w2=shop.sell,shop.books.*,x.*"]
+    const directed = ({ publish }: NatsRules): readonly string[] =>
+      publish.filter((subject) => subject.includes(".to."))
+    const [alice, hub] = await rulesOf(...users, ...workers)
+    const [one, two] = [tagOf("w1"), tagOf("w2")]
+
+    expect(directed(alice as NatsRules)).toEqual([
+      `operations.to.alice.${one}.*.task.list`,
+      `operations.to.alice.${two}.*.shop.sell`,
+      `operations.to.alice.${two}.*.shop.books.>`,
+      `operations.to.alice.${two}.*.x.y`,
+    ])
+    expect(directed(hub as NatsRules)).toEqual([
+      `operations.to.hub.${one}.*.task.>`,
+      `operations.to.hub.${one}.*.x.y.>`,
+      `operations.to.hub.${two}.*.shop.sell`,
+      `operations.to.hub.${two}.*.shop.books.>`,
+      `operations.to.hub.${two}.*.x.>`,
+    ])
+    const [wide] = await rulesOf("--user", "alice=a.b.c,a.*", "--worker", "w1=*")
+    expect(directed(wide as NatsRules)).toEqual([
+      `operations.to.alice.${one}.*.a.b.c`,
+      `operations.to.alice.${one}.*.a.>`,
+    ])
+    const [none] = await rulesOf("--user", "alice=a.bc", "--worker", "w1=a.b.*,a.b")
+    expect(directed(none as NatsRules)).toEqual([])
+  })
+
   test("lets a hub call everything, or what is said, under its own name", async () => {
     const [all, some] = await rulesOf("--hub", "hub", "--hub", "little=shop.*")
 

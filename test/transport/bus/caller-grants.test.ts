@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import type { CallErrorEvent } from "../../../src/index.ts"
 import { CallerLab } from "./caller-harness.ts"
 
 describe("a call that is new", () => {
@@ -70,7 +71,8 @@ describe("a grant", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const ids = [lab.call(), lab.call(), lab.call()]
-    for (const id of ids) worker.accept(id)
+    await lab.advance()
+    for (const id of ids) worker.accept(id, { attempt: 1 })
     await lab.advance()
     const frames = lab.bus.sent.filter(({ to }) => to === "control")
     expect(frames).toHaveLength(1)
@@ -186,6 +188,16 @@ describe("an operation that may be run twice", () => {
     expect(lab.outcome(id)).toMatchObject([{ output: { data: 5 } }])
     await lab.advance()
     expect(lab.sent("go")).toEqual([])
+  })
+
+  test("is confirmed, and whoever ran it is watched, without an acceptance too", async () => {
+    const lab = new CallerLab()
+    const worker = lab.worker("w1", { "task.get": true })
+    const id = lab.call("task.get")
+    worker.answer(id)
+    await lab.advance(500)
+    expect(lab.sent("done")).toMatchObject([{ ids: [id], at: { worker: "w1" } }])
+    expect(lab.sent("ping")).toHaveLength(1)
   })
 
   test("is not run at once as a stream, nor where one of its workers disagrees", () => {
@@ -460,10 +472,10 @@ describe("a refusal", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
-    const error = {
+    const error: CallErrorEvent = {
       ...{ type: "call.error", requestId: id, code: "UNAUTHENTICATED", message: "who are you?" },
       ...{ retryable: false, mayHaveExecuted: false, details: { why: "ticket" } },
-    } as const
+    }
     worker.refuse(id, "", { elsewhere: false, error })
     expect(lab.error(id)).toMatchObject({
       ...{ code: "UNAUTHENTICATED", message: "who are you?", retryable: false },

@@ -81,6 +81,24 @@ export class ScriptedBus implements Bus {
   }
 }
 
+/** Virtual time in which a test may end a turn without waiting. */
+class LabClock extends VirtualClock {
+  readonly #deferred = new Set<() => void>()
+
+  override defer(callback: () => void): void {
+    const once = (): void => {
+      if (this.#deferred.delete(once)) callback()
+    }
+    this.#deferred.add(once)
+    super.defer(once)
+  }
+
+  /** What runs now is over. */
+  turn(): void {
+    for (const callback of this.#deferred) callback()
+  }
+}
+
 /** A log line. */
 export interface Line {
   readonly message: string
@@ -98,7 +116,7 @@ export interface LabOptions extends Partial<CallerParts> {
 
 /** A caller whose workers, whose broker and whose time are in the hands of a test. */
 export class CallerLab {
-  readonly clock = new VirtualClock()
+  readonly clock = new LabClock()
   readonly bus = new ScriptedBus()
   readonly caller: GuardedCaller
   readonly events: CallEvent[] = []
@@ -134,10 +152,11 @@ export class CallerLab {
   /** Asks for something; gives the id of the request. */
   call(operationId = "task.do", event: Partial<CallRequestedEvent> = {}): string {
     const requestId = event.requestId ?? `id-${++this.#ids}`
-    this.caller.send({
+    const request: CallRequestedEvent = {
       ...{ type: "call.requested", requestId, operationId, input: { n: 1 }, kind: "call" },
       ...{ timeout: 30_000, ...event },
-    } as CallRequestedEvent)
+    }
+    this.caller.send(request)
     return requestId
   }
 
@@ -167,8 +186,9 @@ export class CallerLab {
     this.clock.time += milliseconds
   }
 
-  /** All messages of a type that were sent, with where they went. */
+  /** All messages of a type that were sent, with where they went. Looking ends the turn. */
   sent<TType extends CallerMessage["type"]>(type: TType): (OfType<TType> & { at: Sent })[] {
+    this.clock.turn()
     return this.bus.sent.flatMap((at) =>
       at.messages
         .filter((message): message is OfType<TType> => message.type === type)
@@ -183,12 +203,18 @@ export class CallerLab {
 
   /** Forgets what was sent so far. */
   clear(): void {
+    this.clock.turn()
     this.bus.sent.length = 0
   }
 
   /** Nobody listened where the latest request of a call went. */
   unheard(requestId: string): void {
     this.caller.unheard(this.requests(requestId).at(-1)?.at.mark ?? "")
+  }
+
+  /** No worker was there to be asked who is. */
+  nobodyThere(): void {
+    this.caller.unheard(this.sent("who").findLast(({ at }) => at.to === "ask")?.at.mark ?? "")
   }
 
   /** What came of a request. */
@@ -236,7 +262,7 @@ export class ScriptedWorker {
   /** Accepts the latest attempt, unless told otherwise. */
   accept(id: string, about: Partial<WorkerMessage & { type: "accepted" }> = {}): string {
     const key = about.key ?? `${this.address}-${id}`
-    const attempt = this.#lab.requests(id).at(-1)?.attempt ?? 1
+    const attempt = about.attempt ?? this.#lab.requests(id).at(-1)?.attempt ?? 1
     this.say({ ...{ type: "accepted", id, attempt, key, isIdempotent: false }, ...about })
     return key
   }
@@ -271,8 +297,8 @@ export class ScriptedWorker {
     this.tell({ type: "call.completed", requestId, seq })
   }
 
-  pong(about: { unknown?: readonly string[]; lost?: readonly string[] } = {}): void {
-    this.say({ type: "pong", unknown: about.unknown ?? [], lost: about.lost ?? [] })
+  pong(about: Partial<WorkerMessage & { type: "pong" }> = {}): void {
+    this.say({ ...{ type: "pong", unknown: [], lost: [] }, ...about })
   }
 
   /** Nobody listens at its address. */

@@ -18,6 +18,7 @@ const PLAN: Plan = {
   abortAfter: undefined,
   items: 3,
   failAt: undefined,
+  largeAt: undefined,
   window: 4,
   pace: 0,
   leaveAfter: undefined,
@@ -45,10 +46,11 @@ const RUN: Run = {
   abortedAt: undefined,
   produced: 0,
   worker: "worker0",
+  isIdempotent: false,
   process: { isDead: false, isFrozen: false },
 }
 
-const UNLIMITED = { limits: {}, retryBudget: 10 }
+const UNLIMITED = { limits: {}, maxKeptBytes: undefined, retryBudget: 10 }
 
 interface Forged {
   readonly plan?: Partial<Plan>
@@ -103,6 +105,19 @@ describe("the checker of histories sees", () => {
       /was due at 150/,
     ],
     ["a change that ran twice", { runs: [{}, { number: 2 }] }, /ran 2 times/],
+    [
+      "a second run that one worker says must not be",
+      { plan: { kind: "mixed" }, runs: [{ isIdempotent: true }, { number: 2 }] },
+      /ran 2 times/,
+    ],
+    [
+      "a relay that ran twice",
+      {
+        plan: { kind: "relay" },
+        runs: [{}, { number: 2, operation: "sim.relay" }, { number: 3, operation: "sim.relay" }],
+      },
+      /ran 2 times, as a relay/,
+    ],
     [
       "an error that denies a run",
       { outcome: failed("TIMEOUT", NOT_RUN) },
@@ -218,6 +233,25 @@ describe("the checker of histories sees", () => {
         troubles: [{ what: "kill", whom: "worker0", from: 110, to: 110 }],
       },
       /its worker was lost at 110/,
+    ],
+    [
+      "a refusal that takes long where nobody is",
+      {
+        outcome: { ...failed("UNAVAILABLE", NOT_RUN), endedAt: 1000 },
+        runs: [],
+        scenario: { mood: "deserted", signMs: undefined },
+      },
+      /took 900 ms to find that nobody is there/,
+    ],
+    [
+      "another end than that where nobody is",
+      {
+        plan: { isRelaxed: true },
+        outcome: failed("OPERATION_NOT_FOUND", NOT_RUN),
+        runs: [],
+        scenario: { mood: "deserted" },
+      },
+      /came out as OPERATION_NOT_FOUND, not UNAVAILABLE/,
     ],
     ["a repeat that cost nothing", { budget: { repeats: 2 } }, /has 10 of 10 left for repeats/],
     ["one that cost too much", { budget: { repeats: 1, left: 8 } }, /has 8 of 10 left/],

@@ -1,62 +1,60 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { provideNats, startNats } from "../../support/brokers.ts"
-import { isUp, openBus, PATIENT, portOfNobody } from "./recorder.ts"
+import { held, isUp, openBus, portOfNobody, until } from "./recorder.ts"
 
 const isThere = await provideNats()
-
-/** What holds this process, besides what the test runner itself has. */
-function held(): string[] {
-  return process.getActiveResourcesInfo().filter((kind) => /TCP|Timeout|GetAddrInfo/.test(kind))
-}
 
 describe.skipIf(!isThere)("closing a connection to NATS", () => {
   test("sends what waits, leaves nothing, and may be done twice", async () => {
     await using broker = await startNats()
     await using listener = openBus(broker.url)
     await isUp(listener)
-    const before = held().length
+    const before = held()
     const both = openBus(broker.url)
     both.bus.serve(["demo.greet"])
     await isUp(both)
     for (let at = 0; at < 100; at++) both.bus.announce(`${at}`)
     await Promise.all([both.bus.close(), both.bus.close()])
-    await expect.poll(() => listener.told.fromWorkers.length, PATIENT).toBe(100)
-    await expect.poll(() => held().length, PATIENT).toBeLessThanOrEqual(before)
+    await until(() => listener.told.fromWorkers.length === 100)
+    await until(() => held() <= before)
     both.bus.announce("after the end")
     expect(both.told.states).toEqual(["up"])
   })
 
   test("leaves nothing when there never was a broker", async () => {
     const port = await portOfNobody()
-    const before = held().length
+    const before = held()
     const both = openBus(`127.0.0.1:${port}`)
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["down"])
+    await until(() => both.told.states.length === 1)
     await both.bus.close()
-    await expect.poll(() => held().length, PATIENT).toBeLessThanOrEqual(before)
+    await until(() => held() <= before)
+    expect(held()).toBeLessThanOrEqual(before)
   })
 
   test("at once leaves nothing either", async () => {
     await using broker = await startNats()
-    const before = held().length
+    const before = held()
     await openBus(broker.url).bus.close()
-    await expect.poll(() => held().length, PATIENT).toBeLessThanOrEqual(before)
+    await until(() => held() <= before)
+    expect(held()).toBeLessThanOrEqual(before)
   })
 
   test("leaves nothing while the broker is gone", async () => {
     await using broker = await startNats()
-    const before = held().length
+    const before = held()
     const both = openBus(broker.url)
     await isUp(both)
     await broker.kill()
     await isUp(both, false)
     await both.bus.close()
-    await expect.poll(() => held().length, PATIENT).toBeLessThanOrEqual(before)
+    await until(() => held() <= before)
+    expect(held()).toBeLessThanOrEqual(before)
   })
 
   test("leaves nothing while it dials a broker that stands still", async () => {
     await using broker = await startNats()
-    const before = held().length
+    const before = held()
     const both = openBus(broker.url)
     await isUp(both)
     await broker.restart()
@@ -65,9 +63,10 @@ describe.skipIf(!isThere)("closing a connection to NATS", () => {
     await isUp(both, false)
     await sleep(1000)
     await both.bus.close()
-    await expect.poll(() => held().length, PATIENT).toBeLessThanOrEqual(before)
+    await until(() => held() <= before)
+    expect(held()).toBeLessThanOrEqual(before)
     broker.thaw()
     await sleep(200)
-    expect(held().length).toBeLessThanOrEqual(before)
+    expect(held()).toBeLessThanOrEqual(before)
   })
 })

@@ -6,7 +6,7 @@ import type { NatsConnection } from "@nats-io/transport-node"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { isUp, openBus, PATIENT, works } from "./recorder.ts"
+import { isUp, openBus, PATIENT, settled, works } from "./recorder.ts"
 import type { OpenBus } from "./recorder.ts"
 
 const isThere = await provideNats()
@@ -28,9 +28,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     worker.bus.serve(["demo.greet"])
     await isUp(worker)
     await works(worker)
-    // The last of what it sent itself.
-    worker.bus.control(worker.bus.address, "settled", "s1")
-    await expect.poll(() => worker.told.fromCallers.at(-1)?.text, PATIENT).toBe("settled")
+    await settled(worker)
     worker.told.fromCallers.length = 0
   })
   afterEach(async () => {

@@ -137,6 +137,15 @@ describe.skipIf(!isThere)("a connection of the user's own", () => {
     expect(both.told.failures).toEqual([])
   })
 
+  test("that was closed before is told as the end, too", async () => {
+    await using broker = await startNats()
+    const own = await connect({ servers: broker.url })
+    await own.close()
+    await using both = openBus(own)
+    await expect.poll(() => both.told.failures, PATIENT).toHaveLength(1)
+    expect(both.told.states).not.toContain("up")
+  })
+
   test("that is closed by its owner is told as the end", async () => {
     await using broker = await startNats()
     const own = await connect({ servers: broker.url })

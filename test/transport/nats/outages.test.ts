@@ -1,16 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { failure } from "../../contract/link.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
-import { PATIENT, portOfNobody } from "./recorder.ts"
+import { held, PATIENT, portOfNobody, until } from "./recorder.ts"
 import { NatsSystem } from "./system.ts"
 
 const isThere = await provideNats()
-
-/** What holds this process: sockets and timers. */
-function held(): number {
-  return process.getActiveResourcesInfo().filter((kind) => /TCP|Timeout|GetAddrInfo/.test(kind))
-    .length
-}
 
 describe.skipIf(!isThere)("calls over a NATS server that is not there", () => {
   test("wait for it when it starts later", async () => {
@@ -129,6 +123,6 @@ describe.skipIf(!isThere)("calls over a NATS server that is not there", () => {
     await map.close()
     expect((await waiting).code).toBe("ABORTED")
     await system[Symbol.asyncDispose]()
-    await expect.poll(held, PATIENT).toBeLessThanOrEqual(before)
+    await until(() => held() <= before)
   })
 })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises"
 import { expect } from "vitest"
 import type { CallError } from "../../../src/index.ts"
 import { silentLogger } from "../../../src/index.ts"
@@ -95,7 +96,20 @@ export function keepingLogger(): Logger & { readonly lines: string[] } {
 
 /** Waits until a bus is connected, or is not. */
 export async function isUp({ bus }: OpenBus, does = true): Promise<void> {
-  await expect.poll(() => bus.isConnected, PATIENT).toBe(does)
+  await until(() => bus.isConnected === does)
+}
+
+/** Waits for something, and leaves no timer behind. */
+export async function until(check: () => boolean): Promise<void> {
+  for (const end = Date.now() + PATIENT.timeout; !check(); await sleep(10)) {
+    if (Date.now() > end) throw new Error(`It never comes to this: ${String(check)}`)
+  }
+}
+
+/** Sockets and timers that hold this process. */
+export function held(): number {
+  return process.getActiveResourcesInfo().filter((kind) => /TCP|Timeout|GetAddrInfo/.test(kind))
+    .length
 }
 
 /** Waits until a bus hears what it sends to any that serves an operation. */
@@ -113,4 +127,10 @@ export async function works({ bus, told }: OpenBus, id = "demo.greet"): Promise<
 export async function portOfNobody(): Promise<number> {
   await using broker = await startNats()
   return broker.port
+}
+
+/** Waits for the last of what a bus has sent to itself. */
+export async function settled({ bus, told }: OpenBus): Promise<void> {
+  bus.control(bus.address, "settled", "s1")
+  await expect.poll(() => told.fromCallers.at(-1)?.text, PATIENT).toBe("settled")
 }

@@ -21,7 +21,8 @@ export class FakeRedis implements RedisLike {
   }
 
   on(event: string, listener: (...args: never[]) => void): void {
-    this.#events.on(event, listener as () => void)
+    // Who listens knows what comes.
+    this.#events.on(event, listener as (...args: unknown[]) => void)
   }
 
   async connect(): Promise<void> {

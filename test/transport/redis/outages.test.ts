@@ -93,6 +93,28 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     },
   )
 
+  test("because too much was under way says what to look at", async () => {
+    await using broker = await startRedis({
+      config: "client-output-buffer-limit pubsub 256kb 0 0",
+    })
+    await using worker = await connectWorker(broker.url)
+    await using caller = await connectEnd(broker.url)
+    worker.bus.answer(caller.channels.inbox, worker.frame("x".repeat(500_000)))
+    await expect
+      .poll(() => caller.told.story, HANGING)
+      .toEqual(["connected", "disconnected", "connected"])
+    expect(caller.lines.warnings.at(-1)).toContain("client-output-buffer-limit")
+    expect(worker.told.story).toEqual(["connected"])
+    await expectHeard(caller, worker, 1)
+    // A broker that was started anew had its own reasons.
+    await broker.kill()
+    await expect.poll(() => caller.bus.isConnected, HANGING).toBe(false)
+    await broker.restart()
+    await expect.poll(() => caller.bus.isConnected, HANGING).toBe(true)
+    expect(caller.lines.warnings).toHaveLength(2)
+    expect(caller.lines.warnings.at(-1)).not.toContain("client-output-buffer-limit")
+  })
+
   test("that accepts and says nothing is given up, and tried again", async () => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest"
-import { systemClock } from "../../../src/internal/clock.ts"
 import type { Clock } from "../../../src/platform.ts"
 import { Publisher } from "../../../src/transport/redis/publisher.ts"
 import { FakeRedis } from "./fake-redis.ts"
@@ -8,12 +7,18 @@ import type { Script } from "./fake-redis.ts"
 const NOPERM = new Error("NOPERM this user has no permissions")
 const CLOSED = new Error("Connection is closed.")
 
+const WITHOUT_TURNS: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
+  clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+}
+
 describe("messages of one turn", () => {
   function publish(script: Script): { publisher: Publisher; fake: FakeRedis; story: string[] } {
     const fake = new FakeRedis(script)
     const story: string[] = []
     // A clock that has no way to wait for the end of a turn but a timer.
-    const publisher = new Publisher(fake, { ...systemClock, defer: undefined } as Clock, {
+    const publisher = new Publisher(fake, WITHOUT_TURNS, {
       received: ({ text }, count) => story.push(`${text} ${count}`),
       refused: ({ text }, error) => story.push(`${text} ${error.message}`),
     })

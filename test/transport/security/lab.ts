@@ -16,7 +16,7 @@ import { startNats, startRedis } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
 
 /** Who is there. The observer belongs to the test: it sees everything, as the best informed attacker would. */
-export const PLAN = readPlan({
+const PLAN = readPlan({
   prefix: "ops",
   users: ["alice=task.*", "bob=task.*,shop.buy", "mallory=shop.buy"],
   workers: ["w1=task.*,admin.*", "w2=shop.*"],
@@ -43,6 +43,8 @@ export interface Raw extends AsyncDisposable {
   /** Says something; whether the broker lets it through. */
   publish(to: string, text: string, reply?: string): Promise<boolean>
   listen(to: string, options?: ListenOptions): Promise<Listening>
+  /** Gives a command of the server, where there are any; resolves with what it says against it. */
+  run?(words: readonly [string, ...string[]]): Promise<string | undefined>
 }
 
 export interface ListenOptions {
@@ -295,6 +297,12 @@ async function redisRaw(
       return await speaking.publish(to, text).then(
         () => true,
         (error: Error) => refused(error),
+      )
+    },
+    async run([command, ...words]) {
+      return await speaking.call(command, ...words).then(
+        () => undefined,
+        (error: Error) => error.message,
       )
     },
     async listen(to, { onHeard } = {}) {

@@ -60,6 +60,7 @@ export class SimBroker {
   /** Takes a message, and tells its sender when nobody listens. */
   publish(source: SimBus, address: Address, text: string, mark: string | undefined): void {
     const targets = this.#listeners(address)
+    if (targets.length === 0) this.#missed(text)
     if (targets.length === 0 && mark !== undefined) {
       this.#carry("broker", source, "unheard", () => source.heardNothing(mark))
     }
@@ -106,9 +107,9 @@ export class SimBroker {
   #carry(from: string, target: SimBus, text: string, arrive: () => void): void {
     const { random, scenario, journal, world } = this.lab
     const { faults } = scenario
-    if (random.chance(faults.drop)) {
+    if (target.isDeaf || random.chance(faults.drop)) {
       journal.say(`x ${from} > ${target.address} ${describeFrame(text, journal)}`)
-      for (const id of missedAborts(text)) journal.missedAborts.add(id)
+      this.#missed(text)
       return
     }
     const at = this.#timeFor(`${from}>${target.address}`)
@@ -123,9 +124,13 @@ export class SimBroker {
           target.clock.reach(arrive)
           return
         }
-        for (const id of missedAborts(text)) journal.missedAborts.add(id)
+        this.#missed(text)
       })
     }
+  }
+
+  #missed(text: string): void {
+    for (const id of missedAborts(text)) this.lab.journal.missedAborts.add(id)
   }
 
   /** When a message arrives: after those that were sent before it, mostly. */

@@ -23,6 +23,9 @@ export class SimBus implements Bus {
   isHeardOf = false
   /** Nothing gets through between it and the broker. */
   isCut = false
+  /** What is for it, or what it says, gets lost, and neither side notices. */
+  isDeaf = false
+  isMute = false
   readonly #broker: SimBroker
   readonly #user: string
   #receiver: BusReceiver | undefined
@@ -196,7 +199,7 @@ export class SimBus implements Bus {
     const publish = (): void => this.#broker.publish(this, address, text, mark)
     if (this.isConnected) {
       // Broken, and nobody has noticed: it is gone.
-      if (this.isHeardOf) publish()
+      if (this.isHeardOf && !this.isMute) publish()
       else this.#lose(text)
       return
     }

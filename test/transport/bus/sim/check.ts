@@ -23,7 +23,7 @@ interface Case {
   readonly scenario: Scenario
   readonly journal: Journal
   readonly closedAt: number
-  say(what: string): void
+  readonly say: (what: string) => void
 }
 
 /** Everything in a history that should not be, in words. Nothing, if all is well. */
@@ -34,7 +34,7 @@ export function violations(history: History): string[] {
     const outcome = journal.outcomes.get(plan.key)
     // The caller died before it began.
     if (outcome === undefined) continue
-    const runs = journal.runs.filter(({ key }) => key === plan.key)
+    const runs = runsOf(plan, journal)
     const say = (what: string): void => void found.push(`${plan.key} (${plan.kind}): ${what}`)
     const one: Case = { plan, outcome, runs, scenario, journal, closedAt, say }
     checkEnd(one)
@@ -51,15 +51,26 @@ export function violations(history: History): string[] {
 
 /** A repeat costs one, and a success earns a tenth. */
 function badAccounts({ scenario, journal, budgets }: History): string[] {
-  const { retryBudget, limits, plans } = scenario
+  const { retryBudget, plans } = scenario
   return budgets.flatMap(({ caller, repeats, left }) => {
-    const own = plans.filter((plan) => plan.caller === caller)
-    const earned = own.filter(({ key }) => journal.outcomes.get(key)?.result === "ok").length / 10
+    const own = plans.filter((plan) => plan.caller === caller && journal.outcomes.has(plan.key))
+    const earned = own.length / 10
     const text = `caller${caller} has ${left} of ${retryBudget} left for repeats after ${repeats}`
-    // Those that full workers refuse are paid for by nobody.
-    const isUnpaid = limits.maxInFlight === undefined && left > retryBudget - repeats + earned
+    const isUnpaid = !mayBeRefused(scenario) && left > retryBudget - repeats + earned
     return isUnpaid || left < Math.max(0, retryBudget - repeats) ? [text] : []
   })
+}
+
+/** Workers that are full, leave or stood still send calls elsewhere: that is paid for by nobody. */
+function mayBeRefused({ limits, maxKeptBytes, accidents }: Scenario): boolean {
+  if (limits.maxInFlight !== undefined || maxKeptBytes !== undefined) return true
+  return accidents.some(({ what }) => /leave|close|freeze/.test(what))
+}
+
+/** The runs of a plan. A handler that only passes a call on counts as what it passes on. */
+function runsOf({ key, kind }: Plan, journal: Journal): Run[] {
+  const all = journal.runs.filter((run) => run.key === key)
+  return kind === "relay" ? all.filter(({ operation }) => operation !== "sim.relay") : all
 }
 
 /** Once, and in time. */
@@ -80,8 +91,13 @@ function checkEnd(one: Case): void {
 }
 
 /** No effect twice. */
-function checkRepeats({ plan, runs, say }: Case): void {
-  if (runs.length > 1 && !isIdempotent(plan)) say(`ran ${runs.length} times`)
+function checkRepeats({ plan, runs, journal, say }: Case): void {
+  const isHarmless =
+    plan.kind === "mixed" ? runs.every((run) => run.isIdempotent) : isIdempotent(plan)
+  if (runs.length > 1 && !isHarmless) say(`ran ${runs.length} times`)
+  if (plan.kind !== "relay") return
+  const relays = journal.runs.filter(({ key }) => key === plan.key).length - runs.length
+  if (relays > 1) say(`ran ${relays} times, as a relay`)
 }
 
 /** Says what there is to say, and the truth. */
@@ -100,7 +116,7 @@ function checkError({ plan, outcome, runs, say }: Case): void {
     const [first] = runs as [Run]
     say(`${code} at ${outcome.endedAt} says that it did not run, and it did at ${first.startedAt}`)
   }
-  if (retryable && mayHaveExecuted && !isIdempotent(plan)) {
+  if (retryable && mayHaveExecuted && !isIdempotent(plan) && plan.kind !== "mixed") {
     say(`${code} says that it may be repeated, and it may have run`)
   }
 }
@@ -108,11 +124,11 @@ function checkError({ plan, outcome, runs, say }: Case): void {
 const CODES = new Set(["TIMEOUT", "ABORTED", "UNAVAILABLE", "WORKER_LOST", "OVERLOADED"])
 const STREAM_CODES = new Set(["DATA_LOSS", "SLOW_CONSUMER", PLANNED])
 
-function isExpected({ code }: CallError, { kind }: Plan): boolean {
+function isExpected({ code }: CallError, { kind, largeAt }: Plan): boolean {
   if (CODES.has(code)) return true
   switch (kind) {
     case "stream":
-      return STREAM_CODES.has(code)
+      return STREAM_CODES.has(code) || (code === "PAYLOAD_TOO_LARGE" && largeAt !== undefined)
     case "fail":
       return code === PLANNED
     case "rare":
@@ -149,7 +165,8 @@ function checkStream({ plan, outcome, scenario, say }: Case): void {
   const wrong = items.findIndex(({ at }, index) => at !== index + 1)
   if (wrong !== -1) say(`item ${wrong + 1} was ${items[wrong]?.at}`)
   if (new Set(items.map(({ run }) => run)).size > 1) say("got items of several runs")
-  const willFail = plan.failAt !== undefined
+  const { failAt, largeAt = END } = plan
+  const willFail = failAt !== undefined || largeAt <= plan.items
   if (result === "ok") {
     if (willFail) say("ended well though its handler fails")
     else if (items.length !== plan.items) say(`ended after ${items.length} of ${plan.items} items`)
@@ -157,15 +174,20 @@ function checkStream({ plan, outcome, scenario, say }: Case): void {
   if (!isCallError(error, PLANNED)) return
   if (!willFail) say("failed as it was not planned")
   // An error has no number: where messages are lost or overtaken, it may come early.
-  const isEarly = items.length !== (plan.failAt ?? 0) - 1
+  const isEarly = items.length !== (failAt ?? 0) - 1
   if (isEarly && scenario.mood !== "wild") say(`failed early, after ${items.length} items`)
 }
 
-/** What is granted may start late only if something held it up. */
+/** What is granted may start late only if something held it up, or if nobody there heard that its caller left. */
 function checkLateStarts(one: Case): void {
-  const { outcome, runs, say } = one
+  const { plan, outcome, runs, journal, scenario, say } = one
   if (outcome.ends === 0) return
-  const limit = outcome.endedAt + LONGEST_DELAY + troubleIn(one)
+  // A harmless one needs no grant: any of its requests may be late.
+  const mayNeedNone = plan.kind === "mixed" || isIdempotent(plan)
+  const isUnheard = journal.missedAborts.has(outcome.requestId)
+  const mayBeLate = isUnheard || (mayNeedNone && scenario.mood === "wild")
+  const from = mayBeLate ? Math.max(outcome.endedAt, dueAt(one)) : outcome.endedAt
+  const limit = from + LONGEST_DELAY + troubleIn(one)
   for (const { startedAt } of runs) {
     if (startedAt > limit) say(`started at ${startedAt}, and was over at ${outcome.endedAt}`)
   }

@@ -123,8 +123,7 @@ class Simulation {
   }
 
   #startWorker(): void {
-    const index = this.#born++
-    this.#workers.push(startWorker(this.#broker, `worker${index}`, index === 0 || index > 2))
+    this.#workers.push(startWorker(this.#broker, this.#born++))
   }
 
   #begin(plan: Plan): void {
@@ -191,9 +190,16 @@ class Simulation {
         bus.seekBroker()
       }
       back(heal, this.#trouble("cut", name))
+    } else if (harm === "deafen" || harm === "mute") {
+      const flag = harm === "mute" ? "isMute" : "isDeaf"
+      bus[flag] = true
+      back(() => (bus[flag] = false), this.#trouble(harm, name))
     } else if (harm === "leave") {
       process.isLeaving = true
       world.after(lasts, () => void this.#leave(process))
+    } else if (harm === "close") {
+      this.#trouble("close", name)
+      void stop(process)
     } else this.#kill(process, harm === "vanish")
   }
 
@@ -229,8 +235,10 @@ class Simulation {
   }
 
   #leftovers(when: "over" | "closed" | "forgotten"): string[] {
-    return this.#living
-      .filter(({ isClosed }) => when === "closed" || !isClosed)
+    // What a worker calls in turn may go on until it hears that nobody wants it.
+    const those = when === "over" ? this.#callers : this.#living
+    return those
+      .filter(({ clock, isClosed }) => !clock.isDead && (when === "closed" || !isClosed))
       .flatMap((process) => leftovers(process, when))
   }
 }

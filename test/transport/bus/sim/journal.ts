@@ -14,6 +14,8 @@ export interface Run {
   /** Items that a stream gave. */
   produced: number
   readonly worker: string
+  /** This worker says that it may be run twice. */
+  readonly isIdempotent: boolean
   readonly process: Pick<ProcessClock, "isDead" | "isFrozen">
 }
 
@@ -35,7 +37,16 @@ export interface Outcome {
 
 /** A time during which something was out of order. */
 export interface Trouble {
-  readonly what: "freeze" | "kill" | "leave" | "outage" | "stall" | "cut"
+  readonly what:
+    | "freeze"
+    | "kill"
+    | "leave"
+    | "close"
+    | "outage"
+    | "stall"
+    | "cut"
+    | "deafen"
+    | "mute"
   /** The process, or "broker". */
   readonly whom: string
   readonly from: number
@@ -50,8 +61,6 @@ export class Journal {
   readonly troubles: Trouble[] = []
   /** Requests of which a message did not arrive that says that the caller left. */
   readonly missedAborts = new Set<string>()
-  /** Repeats that have to be paid for, by caller. */
-  readonly repeats = new Map<string, number>()
   /** What was seen while it ran that should never be. */
   readonly faults: string[] = []
   readonly lines: string[] = []

@@ -1,6 +1,11 @@
 import { Type } from "typebox"
 import { CallError, createRegistry, silentLogger } from "../../../../src/index.ts"
-import type { AnyOperation, OperationContext, OperationRegistry } from "../../../../src/index.ts"
+import type {
+  AnyOperation,
+  OperationContext,
+  OperationRegistry,
+  PendingRequestMap,
+} from "../../../../src/index.ts"
 import { operation } from "../../../support/operations.ts"
 import type { Lab } from "./broker.ts"
 import type { Run } from "./journal.ts"
@@ -9,7 +14,7 @@ import { TOO_LARGE } from "./plan.ts"
 import type { ProcessClock } from "./process-clock.ts"
 
 /** What a request says: which plan it belongs to, and what to do. */
-export interface Work extends Pick<Plan, "key" | "work" | "items" | "failAt"> {
+export interface Work extends Pick<Plan, "key" | "work" | "items" | "failAt" | "largeAt"> {
   readonly padding?: string | undefined
 }
 
@@ -18,6 +23,11 @@ export interface Host {
   readonly lab: Lab
   readonly clock: ProcessClock
   readonly name: string
+  /** Its own way to the others. */
+  readonly map: PendingRequestMap
+  /** Not everybody serves what is rare, and some say that "sim.mixed" must not be run twice. */
+  readonly hasRare: boolean
+  readonly isCareful: boolean
 }
 
 // One for all: what is known of a schema is kept by the schema.
@@ -30,14 +40,15 @@ export const PLANNED = "PLANNED"
 type Handler = (input: Work, context: OperationContext, run: Run) => Promise<unknown>
 
 /** A registry whose handlers write down what they do. */
-export function simRegistry(host: Host, hasRare: boolean): OperationRegistry {
-  const { clock } = host
+export function simRegistry(host: Host): OperationRegistry {
+  const { clock, map, hasRare, isCareful } = host
   const one = (id: string, parts: Partial<AnyOperation>, handler: Handler): AnyOperation =>
     operation(id, {
       ...OPEN,
       ...parts,
       handler: async (input: Work, context: OperationContext) => {
-        const run = begin(host, id, input, context)
+        const isIdempotent = parts.type === "query" || parts.annotations?.idempotent === true
+        const run = begin(host, id, input, context, isIdempotent)
         try {
           return await handler(input, context, run)
         } finally {
@@ -53,6 +64,12 @@ export function simRegistry(host: Host, hasRare: boolean): OperationRegistry {
     one("sim.query", { type: "query" }, work),
     one("sim.upsert", { annotations: { idempotent: true } }, work),
     one("sim.change", {}, work),
+    one("sim.mixed", { annotations: { idempotent: !isCareful } }, work),
+    one("sim.relay", {}, async (input, { signal, deadline, requestId }) => {
+      const options = { signal, deadline, parentRequestId: requestId }
+      const { data } = await map.call("sim.change", input, options)
+      return data
+    }),
     one("sim.stubborn", {}, async (input, _context, run) => {
       await clock.sleep(input.work)
       return { key: input.key, run: run.number }
@@ -78,15 +95,16 @@ export function simRegistry(host: Host, hasRare: boolean): OperationRegistry {
 }
 
 async function* items(host: Host, input: Work, context: OperationContext): AsyncGenerator {
-  const run = begin(host, "sim.stream", input, context)
-  const { key, work, items: count, failAt } = input
+  const run = begin(host, "sim.stream", input, context, false)
+  const { key, work, items: count, failAt, largeAt } = input
   const fail = (): CallError => new CallError(PLANNED, "As planned.", { details: { key } })
   try {
     for (let at = 1; at <= count; at++) {
       if (work > 0) await host.clock.sleep(work, context.signal)
       if (at === failAt) throw fail()
       run.produced = at
-      yield { key, at, run: run.number }
+      const padding = at === largeAt ? "x".repeat(TOO_LARGE) : undefined
+      yield { key, at, run: run.number, padding }
     }
     if (failAt === count + 1) throw fail()
   } finally {
@@ -99,6 +117,7 @@ function begin(
   id: string,
   input: Work,
   context: OperationContext,
+  isIdempotent: boolean,
 ): Run {
   const { world, journal } = lab
   const { signal } = context
@@ -111,6 +130,7 @@ function begin(
     abortedAt: signal.aborted ? world.time : undefined,
     produced: 0,
     worker: name,
+    isIdempotent,
     process: clock,
   }
   journal.runs.push(run)

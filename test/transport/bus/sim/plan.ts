@@ -1,4 +1,6 @@
 import { Random } from "../../../protocol/sim/random.ts"
+import { accidentsOf } from "./accidents.ts"
+import { plansOf } from "./plans.ts"
 
 /** What a caller wants: the operation, or what is special about it. */
 export type Kind =
@@ -11,6 +13,8 @@ export type Kind =
   | "missing"
   | "large"
   | "largeResult"
+  | "mixed"
+  | "relay"
   | "stream"
   | "list"
 
@@ -30,6 +34,8 @@ export interface Plan {
   /** A stream: how many items, and where it fails. */
   readonly items: number
   readonly failAt: number | undefined
+  /** A stream: the item that does not fit into a message. */
+  readonly largeAt: number | undefined
   readonly window: number
   /** A stream's consumer: milliseconds for each item, and where it leaves. */
   readonly pace: number
@@ -47,6 +53,12 @@ export interface Accident {
     | "freeze worker"
     | "cut worker"
     | "leave"
+    | "close worker"
+    | "close caller"
+    | "deafen worker"
+    | "mute worker"
+    | "deafen caller"
+    | "mute caller"
     | "kill caller"
     | "freeze caller"
     | "cut caller"
@@ -73,7 +85,7 @@ export interface Faults {
 }
 
 /** What a history is about: some promises hold in some of them only. */
-export type Mood = "calm" | "restarts" | "rolling" | "killed" | "frozen" | "wild"
+export type Mood = "calm" | "deserted" | "restarts" | "rolling" | "killed" | "frozen" | "wild"
 
 /** One history, all of it from one seed. */
 export interface Scenario {
@@ -87,6 +99,10 @@ export interface Scenario {
   readonly faults: Faults
   readonly limits: { readonly maxInFlight?: number; readonly maxQueued?: number }
   readonly retryBudget: number
+  readonly maxKeptBytes: number | undefined
+  /** Milliseconds that it takes to find out who calls, or to sign it; it is known at once when left out. */
+  readonly identifyMs: number | undefined
+  readonly signMs: number | undefined
   /** Clocks of the processes differ from each other by up to twice this. */
   readonly skew: number
   readonly maxPayload: number
@@ -100,13 +116,6 @@ export interface Scenario {
 export const CALL_TIMEOUT = 8000
 /** Longer than any message is on its way while the broker works. */
 export const LONGEST_DELAY = 2500
-
-/** By then everybody has found the broker, if it is there. */
-const SETTLED = 800
-
-/** A worker leaves this long after the one came that takes its place. */
-const OVERLAP = 1500
-
 /** What is sent and does not fit into a message. */
 export const TOO_LARGE = 9000
 
@@ -117,14 +126,8 @@ export function isIdempotent({ kind }: Pick<Plan, "kind">): boolean {
   return IDEMPOTENT.has(kind)
 }
 
-const KINDS: readonly Kind[] = [
-  ...(["query", "query", "query", "upsert", "change", "change", "change", "change"] as const),
-  ...(["change", "stubborn", "fail", "rare", "missing"] as const),
-  ...(["stream", "stream", "stream", "stream", "list"] as const),
-]
-
 const MOODS: readonly Mood[] = [
-  ...(["calm", "restarts", "rolling", "killed", "frozen"] as const),
+  ...(["calm", "deserted", "restarts", "restarts", "rolling", "killed", "frozen"] as const),
   ...(["wild", "wild", "wild", "wild", "wild"] as const),
 ]
 
@@ -134,8 +137,8 @@ export function scenario(seed: number): Scenario {
   const mood = random.pick(MOODS)
   const isWild = mood === "wild"
   const callers = random.between(1, 3)
-  const workers =
-    mood === "killed" || mood === "frozen" ? random.between(2, 3) : random.between(1, 3)
+  const others = mood === "killed" || mood === "frozen" ? 2 : 1
+  const workers = mood === "deserted" ? 0 : random.between(others, 3)
   return {
     seed,
     mood,
@@ -143,15 +146,16 @@ export function scenario(seed: number): Scenario {
     workers,
     hasQueues: random.chance(0.5),
     faults: faultsOf(random, isWild),
-    plans: Array.from({ length: random.between(3, 14) }, (_item, index) =>
-      planOf(random, `p${index}`, callers, isWild ? 0 : SETTLED),
-    ),
+    plans: plansOf(random, callers, isWild),
     accidents: accidentsOf(random, mood, callers, workers),
     limits:
       isWild && random.chance(0.35)
         ? { maxInFlight: random.between(1, 2), maxQueued: random.between(0, 2) }
         : {},
     retryBudget: isWild && random.chance(0.4) ? random.between(0, 4) : 100,
+    maxKeptBytes: isWild && random.chance(0.15) ? random.between(0, 2000) : undefined,
+    identifyMs: random.chance(0.2) ? random.between(0, 50) : undefined,
+    signMs: random.chance(0.15) ? random.between(0, 50) : undefined,
     skew: random.pick([0, 200, 3_600_000]),
     maxPayload: 8192,
     brokerStartsAt: isWild && random.chance(0.1) ? random.between(1, 3000) : 0,
@@ -166,77 +170,7 @@ function faultsOf(random: Random, isWild: boolean): Faults {
     duplicate: some(0.1),
     slow: some(0.05),
     reorder: some(0.1),
-    latency: random.chance(0.85) ? [1, 5] : [50, 300],
+    latency: random.chance(0.85) ? [1, 5] : random.pick([[50, 300], isWild ? [300, 700] : [1, 20]]),
     whileDown: random.pick(["hold", "throw", "drop"]),
   }
-}
-
-function planOf(random: Random, key: string, callers: number, from: number): Plan {
-  const kind = random.chance(0.06)
-    ? random.pick(["large", "largeResult"] as const)
-    : random.pick(KINDS)
-  const isStream = kind === "stream"
-  const isRelaxed = random.chance(0.5)
-  const items = random.pick([0, 1, 3, 10, 40])
-  const isDated = !isStream || random.chance(0.7)
-  return {
-    key,
-    kind,
-    isRelaxed,
-    caller: random.between(0, callers - 1),
-    startAt: from + random.between(0, 3000),
-    work: random.pick(isStream ? [0, 10, 100, 200] : [0, 10, 300, 1000, 3000]),
-    deadline: isRelaxed ? 30_000 : isDated ? random.between(5, 4000) : undefined,
-    idleTimeout:
-      isStream && !isRelaxed && random.chance(0.4) ? random.between(50, 3000) : undefined,
-    abortAfter: !isRelaxed && random.chance(0.35) ? random.between(0, 2000) : undefined,
-    items,
-    failAt: random.chance(0.2) ? random.between(1, items + 1) : undefined,
-    window: random.pick([1, 2, 4, 16]),
-    pace: random.pick([0, 0, 5, 50]),
-    leaveAfter: random.chance(0.2) ? random.between(1, 5) : undefined,
-  }
-}
-
-function accidentsOf(random: Random, mood: Mood, callers: number, workers: number): Accident[] {
-  const make = (what: Accident["what"], lasts: number, replacedAfter?: number): Accident => ({
-    what,
-    lasts,
-    replacedAfter,
-    at: random.between(0, 3500),
-    whom: random.between(0, (what.endsWith("caller") ? callers : workers) - 1),
-  })
-  const some = (most: number, one: () => Accident): Accident[] =>
-    Array.from({ length: random.between(1, most) }, one)
-  switch (mood) {
-    case "calm":
-      return []
-    case "restarts":
-      return some(3, () =>
-        make(random.pick(["broker outage", "cut caller"]), random.between(50, 3000)),
-      )
-    case "rolling":
-      return some(3, () => make("leave", OVERLAP, 0))
-    case "killed":
-      return [make(random.pick(["kill worker", "kill worker", "vanish worker"]), 0)]
-    case "frozen":
-      return [make("freeze worker", random.between(100, 9000))]
-    case "wild":
-      if (random.chance(0.2)) return []
-      return some(5, () => wildAccident(random, make))
-  }
-}
-
-function wildAccident(
-  random: Random,
-  make: (what: Accident["what"], lasts: number, replacedAfter?: number) => Accident,
-): Accident {
-  const what = random.pick([
-    ...(["kill worker", "vanish worker", "freeze worker", "freeze worker"] as const),
-    ...(["cut worker", "leave", "kill caller", "freeze caller", "cut caller"] as const),
-    ...(["broker outage", "broker outage", "broker stall"] as const),
-  ])
-  const isWorker = what === "leave" || what.endsWith("worker")
-  const comes = isWorker && random.chance(0.6) ? random.between(0, 3000) : undefined
-  return make(what, random.between(50, random.pick([500, 3000, 9000])), comes)
 }

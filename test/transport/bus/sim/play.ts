@@ -39,17 +39,27 @@ export async function play(plan: Plan, process: Process, lab: Lab): Promise<void
   outcome.endedAt = world.time
 }
 
+const CALLER = { id: "ann", scopes: [] }
+
 interface Ask {
   readonly requestId: string
   settle(outcome: Outcome): Promise<"ok" | "left">
 }
 
 function open(plan: Plan, { clock, map }: Process, signal: AbortSignal): Ask {
-  const { kind, key, work, items, failAt, window, deadline, idleTimeout } = plan
+  const { kind, key, work, items, failAt, largeAt, window, deadline, idleTimeout } = plan
   const padding = kind === "large" ? "x".repeat(TOO_LARGE) : undefined
-  const input: Work = { key, work, items, failAt, ...(padding !== undefined && { padding }) }
+  const input: Work = {
+    key,
+    work,
+    items,
+    failAt,
+    largeAt,
+    ...(padding !== undefined && { padding }),
+  }
   const options: PendingOptions = {
     signal,
+    identity: CALLER,
     deadline: deadline === undefined ? undefined : clock.now() + deadline,
   }
   if (kind !== "stream") {

@@ -1,5 +1,6 @@
 import { PendingRequestMap, serveCalls, silentLogger } from "../../../../src/index.ts"
 import type { CallServer, OperationRegistry } from "../../../../src/index.ts"
+import type { BusOptions } from "../../../../src/transport/bus/options.ts"
 import { createBusTransport } from "../../../../src/transport/bus/transport.ts"
 import type { BusTransport } from "../../../../src/transport/bus/transport.ts"
 import type { Transport } from "../../../../src/transport/types.ts"
@@ -7,6 +8,7 @@ import type { SimBroker } from "./broker.ts"
 import { SimBus } from "./bus.ts"
 import { simRegistry } from "./operations.ts"
 import { CALL_TIMEOUT } from "./plan.ts"
+import type { Scenario } from "./plan.ts"
 import { ProcessClock } from "./process-clock.ts"
 
 /** What is in every process: a clock, a way to the broker and the guard on it. */
@@ -28,27 +30,48 @@ export function startCaller(broker: SimBroker, name: string): Process {
 }
 
 /** A process that serves; not each of them all there is. */
-export function startWorker(broker: SimBroker, name: string, hasRare: boolean): Process {
-  return start(broker, name, hasRare)
+export function startWorker(broker: SimBroker, index: number): Process {
+  return start(broker, `worker${index}`, index)
 }
 
-function start(broker: SimBroker, name: string, serves: boolean | undefined): Process {
+function start(broker: SimBroker, name: string, index: number | undefined): Process {
   const { world, random, scenario, sabotage } = broker.lab
-  const { skew, retryBudget, limits } = scenario
+  const { skew, retryBudget, maxKeptBytes, limits } = scenario
   const clock = new ProcessClock(world, random.between(-skew, skew))
   const bus = new SimBus(broker, clock, name, "anyone")
   const logger = silentLogger
-  const guard = { retryBudget, ...sabotage.guard }
-  const transport = createBusTransport("simulate", bus, { clock, logger, guard })
+  const guard = { retryBudget, maxKeptBytes, ...sabotage.guard }
+  const options = { clock, logger, guard, ...identification(clock, scenario) }
+  const transport = createBusTransport("simulate", bus, options)
   const delay = (run: () => void, milliseconds: number): void =>
     void world.after(milliseconds, () => clock.reach(run))
   const link: Transport = sabotage.wrap?.(transport, delay) ?? transport
   const map = new PendingRequestMap(link, { clock, logger, timeout: CALL_TIMEOUT })
   const common = { name, clock, bus, transport, map, isClosed: false, isLeaving: false }
-  if (serves === undefined) return { ...common, server: undefined, registry: undefined }
-  const registry = simRegistry({ lab: broker.lab, clock, name }, serves)
+  if (index === undefined) return { ...common, server: undefined, registry: undefined }
+  const serves = { hasRare: index === 0 || index > 2, isCareful: index % 2 === 1 }
+  const registry = simRegistry({ lab: broker.lab, clock, name, map, ...serves })
   const server = serveCalls({ registry, callMap: map, ...limits })
   return { ...common, server, registry }
+}
+
+/** How it is found out who calls: at once, or after some time. */
+function identification(
+  clock: ProcessClock,
+  { identifyMs, signMs }: Scenario,
+): Partial<BusOptions> {
+  const slowly = async <TValue>(milliseconds: number, value: TValue): Promise<TValue> => {
+    await clock.sleep(milliseconds)
+    return value
+  }
+  const ann = { id: "ann", scopes: [] }
+  return {
+    ...(identifyMs !== undefined && { identify: () => slowly(identifyMs, ann) }),
+    ...(signMs !== undefined && {
+      signer: { sign: (_identity, { requestId }) => slowly(signMs, `for ${requestId}`) },
+      verifier: { verify: () => slowly(signMs, ann) },
+    }),
+  }
 }
 
 /** Ends a process in good order. */

@@ -13,6 +13,7 @@ import type { SimBus } from "./bus.ts"
 import type { Mood } from "./plan.ts"
 
 type Message = CallerMessage | WorkerMessage
+type Delay = (run: () => void, milliseconds: number) => void
 
 /** Where a message is on its way, for a saboteur. */
 export interface Way {
@@ -21,7 +22,7 @@ export interface Way {
   readonly worker: SimBus
   readonly random: Random
   /** Tells the worker something in the caller's name. */
-  forge(message: CallerMessage): void
+  readonly forge: (message: CallerMessage) => void
 }
 
 /** A way to break the guard on purpose, to see that the checks see it. */
@@ -32,15 +33,15 @@ export interface Sabotage {
   /** The histories in which it shows; any when left out. */
   readonly mood?: Mood
   /** What arrives instead of a message. */
-  alter?(message: Message, way: Way): readonly Message[]
+  readonly alter?: (message: Message, way: Way) => readonly Message[]
   /** What is sent to any goes to all who serve it. */
   readonly isDoubling?: boolean
   /** Settings that nobody should have. */
   readonly guard?: GuardOptions
   /** What callers and workers use instead of a transport. */
-  wrap?(transport: Transport, delay: (run: () => void, milliseconds: number) => void): Transport
+  readonly wrap?: (transport: Transport, delay: Delay) => Transport
   /** Changes the library itself; gives what changes it back. */
-  patch?(): () => void
+  readonly patch?: () => () => void
 }
 
 /** All is as it should be. */

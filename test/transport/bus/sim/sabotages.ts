@@ -55,17 +55,18 @@ function go(id: string, key: string): CallerMessage {
   return { type: "go", id, key, left: LONG }
 }
 
-/** Pays for repeats in another way. */
-function payBy(pay: (take: () => boolean) => boolean): () => void {
-  const { prototype } = RetryBudget
-  const { take } = prototype
-  prototype.take = function changed(this: RetryBudget) {
-    return pay(() => take.call(this))
-  }
-  return () => {
-    prototype.take = take
-  }
+/** Puts another method in the place of one; gives what puts it back. */
+function replace(
+  prototype: object,
+  name: string,
+  method: (original: Method) => Method,
+): () => void {
+  const original = Reflect.get(prototype, name) as Method
+  Reflect.set(prototype, name, method(original))
+  return () => void Reflect.set(prototype, name, original)
 }
+
+type Method = (this: unknown, ...given: unknown[]) => unknown
 
 /** Each of these must be found. */
 export const SABOTAGES: readonly Sabotage[] = [
@@ -130,14 +131,7 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     name: "the deadline is ignored: callers wait on",
     shows: /was due at|never ended/,
-    patch: () => {
-      const { prototype } = Deadlines
-      const { add } = prototype
-      prototype.add = () => undefined
-      return () => {
-        prototype.add = add
-      }
-    },
+    patch: () => replace(Deadlines.prototype, "add", () => () => undefined),
   },
   {
     name: "the flag is not kept: a call that is given up did not run",
@@ -212,12 +206,22 @@ export const SABOTAGES: readonly Sabotage[] = [
   {
     name: "repeats cost nothing",
     shows: /left for repeats/,
-    patch: () => payBy(() => true),
+    patch: () => replace(RetryBudget.prototype, "take", () => () => true),
   },
   {
     name: "repeats are paid for twice",
     shows: /left for repeats/,
-    patch: () => payBy((take) => take() && (take(), true)),
+    patch: () =>
+      replace(
+        RetryBudget.prototype,
+        "take",
+        (take) =>
+          function twice() {
+            const isPaid = take.call(this)
+            if (isPaid === true) take.call(this)
+            return isPaid
+          },
+      ),
   },
   {
     name: "that a worker leaves is a failure",

@@ -8,9 +8,19 @@ import { print } from "./print.ts"
 /** Seeds whose histories once went wrong, each with what it was. They are run first, always. */
 export const SEEDS: Readonly<Record<number, string>> = {}
 
-/** More of them: SIM_SEEDS=200000 npx vitest run test/transport/bus/simulation.test.ts */
-export const COUNT = Number(env["SIM_SEEDS"] ?? 2000)
-export const FIRST = Number(env["SIM_FIRST"] ?? 1)
+// More of them: SIM_SEEDS=200000 npx vitest run test/transport/bus/simulation
+const COUNT = Number(env["SIM_SEEDS"] ?? 2000)
+const FIRST = Number(env["SIM_FIRST"] ?? 1)
+/** Test files that share them, so that they run side by side, and the pieces of each. */
+const FILES = 2
+const PIECES = 3
+
+/** The first seeds of the pieces that are one file's, and how many seeds each has. */
+export function share(file: number): { readonly firsts: readonly number[]; readonly size: number } {
+  const size = Math.ceil(COUNT / FILES / PIECES)
+  const firsts = [...range(0, PIECES)].map((piece) => FIRST + (file * PIECES + piece) * size)
+  return { firsts, size }
+}
 
 /** Numbers from the first on. */
 export function* range(first: number, count: number): Generator<number> {

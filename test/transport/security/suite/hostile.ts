@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { createRegistry } from "../../../../src/index.ts"
 import type { CallEvent } from "../../../../src/call-events.ts"
+import { tagOf } from "../../../../src/internal/user-tag.ts"
 import type { CallerMessage } from "../../../../src/transport/bus/messages.ts"
 import { frameText, messageText } from "../../../../src/transport/bus/wire.ts"
 import { EvilWorker, eventsText } from "../evil-worker.ts"
@@ -178,7 +179,7 @@ export function testHostile(lab: () => Lab): void {
       const ran: string[] = []
       const registered = ids.filter((id) => {
         try {
-          stage.attacked.registry.register(plainOperation(id, () => ran.push(id)))
+          stage.attacked.registry.registerAll([plainOperation(id, () => ran.push(id))])
           return true
         } catch {
           return false
@@ -203,7 +204,7 @@ export function testHostile(lab: () => Lab): void {
       const raw = await stage.raw("w1")
       let done: Promise<void> | undefined
       const evil = new EvilWorker(raw, stage.lab.at, {
-        address: stage.address.slice(0, 10) + "f".repeat(16),
+        address: tagOf("w1") + "f".repeat(16),
         serves: "task.count",
         granted: ({ id }, reply) => {
           done = flood(id, evil.address, reply)
@@ -236,7 +237,7 @@ export function testHostile(lab: () => Lab): void {
       stage.worker.leave?.()
       const raw = await stage.raw("w1")
       const evil = new EvilWorker(raw, stage.lab.at, {
-        address: stage.address.slice(0, 10) + "g".repeat(16),
+        address: tagOf("w1") + "g".repeat(16),
         serves: "task.slow",
         granted: ({ id }, reply) => {
           void babble(id, evil.address, reply)

@@ -136,6 +136,6 @@ export function testImpostors(lab: () => Lab): void {
 }
 
 /** A registry that has what the worker has. */
-export function thieves(steal: () => void) {
+function thieves(steal: () => void) {
   return createRegistry([plainOperation("task.whoami", steal)])
 }

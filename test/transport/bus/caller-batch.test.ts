@@ -1,0 +1,154 @@
+import { describe, expect, test } from "vitest"
+import { CallError } from "../../../src/index.ts"
+import { CallerLab } from "./caller-harness.ts"
+import type { Sent } from "./caller-harness.ts"
+
+/** Frames of requests, as they went out. */
+function frames(lab: CallerLab): readonly Sent[] {
+  lab.clock.turn()
+  return lab.bus.sent.filter(({ to }) => to === "any" || to === "worker")
+}
+
+function idsIn(sent: readonly Sent[]): string[] {
+  return sent.flatMap(({ messages }) =>
+    messages.map((message) => (message.type === "request" ? message.event.requestId : "")),
+  )
+}
+
+describe("requests of one turn", () => {
+  test("go out at once as far as there is only one", () => {
+    const lab = new CallerLab()
+    const id = lab.call()
+    expect(idsIn(lab.bus.sent)).toEqual([id])
+  })
+
+  test("travel together, in so small groups that many workers get some", () => {
+    const lab = new CallerLab()
+    const workers = ["w1", "w2", "w3"]
+    for (const address of workers) lab.worker(address, { "task.do": false })
+    const ids = Array.from({ length: 600 }, () => lab.call())
+    const sent = frames(lab)
+    expect(idsIn(sent).toSorted()).toEqual(ids.toSorted())
+    expect(sent.length).toBeLessThan(100)
+    expect(sent.length).toBeGreaterThanOrEqual(4 * workers.length)
+    expect(new Set(sent.map(({ mark }) => mark)).size).toBe(sent.length)
+  })
+
+  test("go each to the address of its own operation", () => {
+    const lab = new CallerLab()
+    for (let round = 0; round < 40; round++) {
+      lab.call("task.do")
+      lab.call("task.other")
+    }
+    for (const { operationId, messages } of frames(lab)) {
+      for (const message of messages) {
+        expect(message.type === "request" && message.event.operationId).toBe(operationId)
+      }
+    }
+  })
+
+  test("go each to the worker that was chosen for it", () => {
+    let turn = 0
+    const lab = new CallerLab({ hasQueues: false, random: () => (turn++ * 0.37) % 1 })
+    lab.worker("w1", { "task.do": false })
+    lab.worker("w2", { "task.do": false })
+    const ids = Array.from({ length: 100 }, () => lab.call())
+    const sent = frames(lab)
+    expect(new Set(sent.map(({ worker }) => worker))).toEqual(new Set(["w1", "w2"]))
+    expect(idsIn(sent).toSorted()).toEqual(ids.toSorted())
+    for (const worker of ["w1", "w2"]) {
+      const calls = idsIn(sent.filter((frame) => frame.worker === worker)).length
+      expect(lab.caller.stats().workers).toContainEqual(
+        expect.objectContaining({ address: worker, calls }),
+      )
+    }
+  })
+
+  test("fit into what the broker takes", () => {
+    const lab = new CallerLab()
+    lab.bus.maxPayload = 3000
+    const input = "ä".repeat(500)
+    const ids = Array.from({ length: 300 }, () => lab.call("task.do", { input }))
+    expect(idsIn(frames(lab)).toSorted()).toEqual(ids.toSorted())
+  })
+
+  test("that are left before it is over never leave", () => {
+    const lab = new CallerLab()
+    const [first, second, third] = [lab.call(), lab.call(), lab.call()]
+    lab.abort(second)
+    expect(idsIn(frames(lab))).toEqual([first, third])
+  })
+
+  test("are held where the broker goes before it is over, and sent once when it is back", async () => {
+    const lab = new CallerLab()
+    const ids = [lab.call(), lab.call(), lab.call()]
+    lab.disconnect()
+    await lab.advance(100)
+    expect(idsIn(frames(lab))).toEqual([ids[0]])
+    lab.reconnect()
+    await lab.advance(300)
+    expect(lab.requests(ids[1] ?? "")).toHaveLength(1)
+    expect(lab.requests(ids[2] ?? "")).toHaveLength(1)
+  })
+
+  test("do not leave after closing", async () => {
+    const lab = new CallerLab()
+    lab.call()
+    lab.call()
+    lab.caller.close()
+    await lab.advance(100)
+    expect(idsIn(lab.bus.sent)).toHaveLength(1)
+    expect(lab.clock.timers).toBe(0)
+  })
+
+  test("are too large one by one, and said so to the one whose it is", () => {
+    const lab = new CallerLab()
+    lab.bus.maxPayload = 1000
+    const first = lab.call()
+    expect(() => lab.call("task.do", { input: "x".repeat(2000) })).toThrow(
+      expect.objectContaining({ code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: false }),
+    )
+    const third = lab.call()
+    expect(idsIn(frames(lab))).toEqual([first, third])
+  })
+})
+
+describe("requests that travelled together", () => {
+  /** Many calls, of which some are in one frame. */
+  const together = (): { lab: CallerLab; ids: readonly string[]; mark: string } => {
+    const lab = new CallerLab()
+    for (let round = 0; round < 64; round++) lab.call("task.get")
+    const frame = frames(lab).find(({ messages }) => messages.length > 2)
+    if (frame === undefined) throw new Error("no frame of several")
+    return { lab, ids: idsIn([frame]), mark: frame.mark }
+  }
+
+  test("are unheard together", async () => {
+    const { lab, ids, mark } = together()
+    lab.caller.unheard(mark)
+    lab.caller.unheard(mark)
+    await lab.advance(200)
+    for (const id of ids) expect(lab.requests(id)).toHaveLength(2)
+    for (const id of ids) lab.unheard(id)
+    for (const id of ids) expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE" })
+  })
+
+  test("are unheard only as far as they still wait for that", async () => {
+    const { lab, ids, mark } = together()
+    const [first = "", ...others] = ids
+    const worker = lab.worker("w1")
+    worker.accept(first)
+    lab.abort(others[0] ?? "")
+    lab.caller.unheard(mark)
+    expect(lab.caller.fateOf(first)?.mayHaveExecuted).toBe(true)
+    worker.answer(first)
+    expect(lab.outcome(first)).toMatchObject([{ type: "call.responded" }])
+    expect(lab.outcome(others[0] ?? "")).toEqual([])
+  })
+
+  test("are denied together", () => {
+    const { lab, ids, mark } = together()
+    lab.caller.denied(mark, new CallError("ACCESS_DENIED", "no"))
+    for (const id of ids) expect(lab.error(id).code).toBe("ACCESS_DENIED")
+  })
+})
