@@ -14,7 +14,7 @@ import type { FaultWorkerSettings } from "./bus-fault-worker.ts"
 const PROGRAM = fileURLToPath(import.meta.resolve("./bus-fault-worker.ts"))
 
 /** Milliseconds that a call works, and those that its caller waits. */
-export const WORK = 300
+const WORK = 300
 export const DEADLINE = 5000
 
 /** A way to call work that is not idempotent. */

@@ -10,9 +10,9 @@ import type { Workload } from "./measure.ts"
 const CHILD = fileURLToPath(import.meta.resolve("./bus-child.ts"))
 
 export const REQUEST = "nc.request"
-export const TABLE = "publish and a table of one's own"
+const TABLE = "publish and a table of one's own"
 export const GRANTED = "operations over NATS, granted"
-export const IDEMPOTENT = "operations over NATS, idempotent"
+const IDEMPOTENT = "operations over NATS, idempotent"
 export const MOLECULER = "Moleculer over NATS"
 export const REDIS_GRANTED = "operations over Redis, granted"
 export const REDIS_MOLECULER = "Moleculer over Redis"

@@ -11,7 +11,7 @@ export const ENGINES = ["nats", "redis"] as const
 export type Engine = (typeof ENGINES)[number]
 
 /** The same limit on both, the one that NATS has. */
-export const MAX_PAYLOAD = 1024 * 1024
+const MAX_PAYLOAD = 1024 * 1024
 
 /** What a process needs to know of a broker. Plain data: it is told to children. */
 export interface BusAddress {

@@ -37,6 +37,8 @@ export interface FailureOptions {
 /** What is told of workers. */
 export type CallerListener = Pick<WorkerBookParts, "onChange" | "onWatch">
 
+/** So many questions to all may be on their way before the oldest is forgotten. */
+const MOST_ASKS = 32
 /** Nobody asks more often than so many milliseconds apart. */
 const ASK_GAP = 20
 /** For so long after a reconnect nobody is accused: others have to find back too. */
@@ -70,11 +72,11 @@ export class CallerCore {
   receiver: TransportReceiver | undefined
   /** Until then nobody is accused. */
   graceUntil: number = Number.NEGATIVE_INFINITY
-  /** When it was last found that no worker is there at all. */
+  /** When it was last asked who is there, and nobody was. */
   nobodyAt: number = Number.NEGATIVE_INFINITY
-  /** When all workers were last asked what they serve, and what the broker names when nobody listened. */
-  askedAt: number = Number.NEGATIVE_INFINITY
-  askMark: string | undefined
+  /** When all workers were asked what they serve, by what the broker names when nobody listened. */
+  readonly #asks = new Map<string, number>()
+  #askedAt = Number.NEGATIVE_INFINITY
   #marks = 0
 
   constructor(bus: Bus, settings: GuardSettings, parts: CallerParts, told: CallerListener) {
@@ -123,14 +125,30 @@ export class CallerCore {
   /** Asks all workers what they serve, unless that was just done. */
   ask(): void {
     const now = this.clock.now()
-    if (!this.bus.isConnected || now - this.askedAt < ASK_GAP) return
-    this.askedAt = now
+    if (!this.bus.isConnected || now - this.#askedAt < ASK_GAP) return
+    this.#askedAt = now
+    const mark = this.newMark("q")
+    const [oldest] = this.#asks.keys()
+    if (oldest !== undefined && this.#asks.size >= MOST_ASKS) this.#asks.delete(oldest)
+    this.#asks.set(mark, now)
     try {
-      this.askMark = this.newMark("q")
-      this.bus.ask(this.frame(WHO), this.askMark)
+      this.bus.ask(this.frame(WHO), mark)
     } catch {
       // It is asked again when somebody is needed.
     }
+  }
+
+  /** Nobody listened: if that was a question to all workers, those that are known are gone, but for later ones. */
+  unasked(mark: string): boolean {
+    const askedAt = this.#asks.get(mark)
+    if (askedAt === undefined) return false
+    this.nobodyAt = Math.max(this.nobodyAt, askedAt)
+    for (const worker of [...this.book.all()]) {
+      if (worker.heardAt > askedAt) continue
+      worker.goneSince ??= this.clock.now()
+      if (worker.entries.size === 0) this.book.forget(worker)
+    }
+    return true
   }
 
   /** Calls an entry back at a time, and at no other. */

@@ -92,8 +92,7 @@ export class GuardedCaller {
     const address = workerOfMark(mark)
     const worker = address === undefined ? undefined : this.#core.book.get(address)
     if (worker !== undefined) this.#detector.unheard(worker)
-    else if (mark === this.#core.askMark) this.#nobody()
-    else this.#services.unheard(mark)
+    else if (!this.#core.unasked(mark)) this.#services.unheard(mark)
   }
 
   /** The broker did not let a message with this mark through. */
@@ -232,19 +231,6 @@ export class GuardedCaller {
         return
       case "bye":
         book.leave(worker)
-    }
-  }
-
-  /** No worker is there at all. */
-  #nobody(): void {
-    const core = this.#core
-    const now = core.now()
-    core.nobodyAt = now
-    for (const worker of [...core.book.all()]) {
-      // It came after the question.
-      if (worker.heardAt > core.askedAt) continue
-      worker.goneSince ??= now
-      if (worker.entries.size === 0) core.book.forget(worker)
     }
   }
 }

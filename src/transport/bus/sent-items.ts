@@ -12,6 +12,11 @@ export class SentItems<TOwner> {
   /** The number of the last item that the caller has for certain. */
   #received = 0
 
+  /** How many there were. */
+  get count(): number {
+    return this.#last
+  }
+
   /** The next item. */
   add(item: KeptText<TOwner>): void {
     this.#items.push(item)

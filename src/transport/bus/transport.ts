@@ -33,7 +33,10 @@ class GuardedTransport implements BusTransport, BusReceiver {
   readonly #caller: GuardedCaller
   readonly #worker: GuardedWorker
   readonly #listeners = new Set<(reason: string | undefined) => void>()
-  readonly #waiting = new Set<{ resolve(): void; reject(error: CallError): void }>()
+  readonly #waiting = new Set<{
+    readonly resolve: () => void
+    readonly reject: (error: CallError) => void
+  }>()
   #receiver: TransportReceiver | undefined
   #wasLost = false
   /** Why the broker will never be reached. */

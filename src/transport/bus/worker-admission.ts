@@ -4,6 +4,7 @@ import type { CallerPeer } from "./callers.ts"
 import { errorEventOf } from "./error-event.ts"
 import type { CallerMessage } from "./messages.ts"
 import type { BusCaller } from "./types.ts"
+import { RecentRefusals } from "./recent-refusals.ts"
 import { disown, sayAccepted } from "./worker-desk.ts"
 import type { WorkerDesk } from "./worker-desk.ts"
 import { WorkerEntry } from "./worker-entry.ts"
@@ -18,6 +19,7 @@ export class WorkerAdmission {
   readonly #desk: WorkerDesk
   readonly #keyStart: string
   #keys = 0
+  readonly #refused = new RecentRefusals()
   /** Began without a grant; their callers hear of it unless the answer is as fast. */
   #unsaid: WorkerEntry[] = []
 
@@ -51,6 +53,7 @@ export class WorkerAdmission {
     const now = parts.clock.now()
     const key = this.#keyStart + (this.#keys++).toString(36)
     const entry = new WorkerEntry({ caller, message, key, isIdempotent, now, bytes })
+    entry.mayRunNow = this.#mayRunNow(message)
     calls.add(entry)
     this.#identify(entry, message)
   }
@@ -59,6 +62,7 @@ export class WorkerAdmission {
   refuse(caller: CallerPeer, message: Request, why: CallError, elsewhere: boolean): void {
     const { attempt, event } = message
     this.#desk.counts.refused++
+    if (message.now === true) this.#refused.add(event.requestId)
     const error = errorEventOf(event.requestId, why)
     caller.say({ type: "refused", id: event.requestId, attempt, elsewhere, error })
   }
@@ -112,12 +116,17 @@ export class WorkerAdmission {
   }
 
   /** A request that is here already: it is said again what has become of it. */
-  #again(entry: WorkerEntry, { attempt, now }: Request): void {
-    entry.attempt = Math.max(entry.attempt, attempt)
-    entry.mayRunNow ||= now === true
+  #again(entry: WorkerEntry, message: Request): void {
+    entry.attempt = Math.max(entry.attempt, message.attempt)
+    entry.mayRunNow ||= this.#mayRunNow(message)
     if (entry.state === "done") this.#desk.calls.resend(entry.result, this.#desk.parts.clock.now())
     else if (entry.state === "running") sayAccepted(entry)
     else if (entry.state === "waiting") this.#accept(entry)
+  }
+
+  /** One that was refused before may be the same message once more: it needs a grant, which nobody gives it then. */
+  #mayRunNow({ now, event }: Request): boolean {
+    return now === true && !this.#refused.has(event.requestId)
   }
 
   #identify(entry: WorkerEntry, message: Request): void {

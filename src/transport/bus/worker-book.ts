@@ -228,7 +228,7 @@ export class WorkerBook {
 const WORKER = "w"
 
 /** What stands for a worker where nobody listened. */
-export function workerMark(address: string): string {
+function workerMark(address: string): string {
   return WORKER + address
 }
 

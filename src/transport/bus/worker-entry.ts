@@ -36,7 +36,7 @@ export class WorkerEntry {
   /** `checking` while it is found out who asks. */
   state: "checking" | "waiting" | "running" | "done" = "checking"
   /** When it is said again that it is here, and how long after that once more. */
-  sayAgainAt = Number.POSITIVE_INFINITY
+  sayAgainAt: number = Number.POSITIVE_INFINITY
   sayAgainAfter = 0
   /** Until it is run. */
   event: CallRequestedEvent | undefined

@@ -236,7 +236,10 @@ export class GuardedWorker {
   }
 
   #textOf(event: CallEvent, entry: WorkerEntry): string {
-    const text = messageText({ type: "event", event })
+    // Its caller must not take an error for the end of what came before it.
+    const after = event.type === "call.error" ? entry.items.count : 0
+    const about = after > 0 ? { after } : {}
+    const text = messageText({ type: "event", event, ...about })
     const { maxPayload, address } = this.#bus
     const bytes = bytesBeyond(maxPayload, address, text)
     if (bytes === undefined) return text
@@ -244,7 +247,7 @@ export class GuardedWorker {
       throw answerTooLarge(event.requestId, entry.operationId, bytes, maxPayload)
     }
     // An error that does not fit would be told to nobody: it goes without its details.
-    return messageText({ type: "event", event: withoutDetails(event) })
+    return messageText({ type: "event", event: withoutDetails(event), ...about })
   }
 
   #answer(reply: string, text: string): void {

@@ -28,7 +28,7 @@ export interface Sent {
 type OfType<TType extends CallerMessage["type"]> = CallerMessage & { readonly type: TType }
 
 /** A bus that writes down what is sent, and on which nothing ever arrives by itself. */
-export class ScriptedBus implements Bus {
+class ScriptedBus implements Bus {
   readonly address = "caller0"
   isConnected = true
   maxPayload = 1024 * 1024

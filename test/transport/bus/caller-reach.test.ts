@@ -281,6 +281,19 @@ describe("where callers choose", () => {
     worker.accept(id)
   })
 
+  test("nobody is found out in time, however long a message takes", async () => {
+    const lab = new CallerLab({ hasQueues: false })
+    const id = lab.call()
+    const unheard = new Map<string, number>()
+    for (let passed = 0; passed < 900; passed += 10) {
+      for (const { at } of lab.sent("who")) if (!unheard.has(at.mark)) unheard.set(at.mark, passed)
+      // It takes 300 ms until the broker says that nobody listened.
+      for (const [mark, when] of unheard) if (passed === when + 300) lab.caller.unheard(mark)
+      await lab.advance(10)
+    }
+    expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false })
+  })
+
   test("those that never answer are not waited for for ever", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const id = lab.call()

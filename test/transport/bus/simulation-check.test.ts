@@ -92,6 +92,7 @@ const RAN = { mayHaveExecuted: true, retryable: false }
 const NOT_RUN = { mayHaveExecuted: false, retryable: true }
 const STREAM = { kind: "stream" } as const
 const ITEMS = [1, 2, 3].map((at) => ({ at, run: 1 }))
+const RESET = { at: 0, run: 0, type: "reset" }
 const FREEZE = { what: "freeze", whom: "caller0", from: 1000, to: 5000 } as const
 
 describe("the checker of histories sees", () => {
@@ -253,6 +254,12 @@ describe("the checker of histories sees", () => {
       },
       /came out as OPERATION_NOT_FOUND, not UNAVAILABLE/,
     ],
+    [
+      "changes that begin without a word",
+      { plan: { kind: "changes" }, outcome: { result: "left", items: [RESET] }, runs: [] },
+      /change 1 was reset/,
+    ],
+    ["changes that end", { plan: { kind: "changes" }, runs: [] }, /nobody ended it/],
     ["a repeat that cost nothing", { budget: { repeats: 2 } }, /has 10 of 10 left for repeats/],
     ["one that cost too much", { budget: { repeats: 1, left: 8 } }, /has 8 of 10 left/],
     ["what is left", { leftovers: ["worker0 has 1 timers"] }, /has 1 timers/],
@@ -274,6 +281,14 @@ describe("the checker of histories sees", () => {
       { outcome: failed("ABORTED", RAN), runs: [{ startedAt: 125, endedAt: 130 }] },
     ],
     ["a caller that stood still", { outcome: { endedAt: 5100 }, troubles: [FREEZE] }],
+    [
+      "changes",
+      {
+        plan: { kind: "changes" },
+        outcome: { result: "left", items: [{ ...RESET, type: "ready" }, RESET] },
+        runs: [],
+      },
+    ],
     ["repeats that were paid for", { budget: { repeats: 3, left: 7 } }],
     ["repeats that nothing was left for", { budget: { repeats: 10, left: 0 } }],
     ["a stream", { plan: STREAM, outcome: { items: ITEMS } }],

@@ -15,7 +15,7 @@ import type {
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 /** A bus that goes nowhere and remembers everything. */
-export class RecordingBus implements Bus {
+class RecordingBus implements Bus {
   readonly address = "worker1"
   readonly hasQueues = true
   isConnected = true
@@ -50,7 +50,7 @@ export class RecordingBus implements Bus {
 }
 
 /** What is served, to be changed at will. */
-export class Offered implements ServedOperations {
+class Offered implements ServedOperations {
   operations: ServedOperation[] = [
     { id: "orders.add", isIdempotent: false },
     { id: "orders.get", isIdempotent: true },
@@ -202,7 +202,7 @@ export function streamOf(event: Partial<CallRequestedEvent> = {}): Partial<CallR
   return { requestId: "s1", operationId: "orders.watch", kind: "stream", window: 4, ...event }
 }
 
-export function envelope(data: unknown): {
+function envelope(data: unknown): {
   data: unknown
   meta: { source: "local"; operationId: string; timestamp: number }
 } {

@@ -67,6 +67,50 @@ describe("streams", () => {
     expect(sequences(await it.heard())).toEqual([1, 2, "pong"])
   })
 
+  test("what left before a pong that came, and did not come itself, is lost: only that is sent again", async () => {
+    const it = await started()
+    it.item(1)
+    it.item(2)
+    await it.clock.advance(10)
+    ping(it, 0)
+    const pong = (await it.heard()).at(-1)
+    const heard = pong?.type === "pong" ? pong.at : undefined
+    expect(heard).toBe(it.clock.now())
+    it.item(3)
+    await it.clock.advance(5000)
+    it.item(4)
+    await it.heard()
+    it.say({ type: "ping", ids: [], streams: { s1: 0 }, heard })
+    expect(sequences(await it.heard())).toEqual([1, 2, "pong"])
+    // However long ago something left, it may be on a slow way.
+    await it.clock.advance(5000)
+    it.say({ type: "ping", ids: [], streams: { s1: 2 }, heard })
+    expect(sequences(await it.heard())).toEqual(["pong"])
+    it.say({ type: "ping", ids: [], streams: { s1: 2 }, heard: it.clock.now() })
+    expect(sequences(await it.heard())).toEqual([3, 4, "pong"])
+  })
+
+  test("a time of a pong that is none is not believed", async () => {
+    const it = await started()
+    await it.clock.advance(1000)
+    it.item(1)
+    await it.heard()
+    it.say({ type: "ping", ids: [], streams: { s1: 0 }, heard: Number.MAX_SAFE_INTEGER })
+    expect(sequences(await it.heard())).toEqual(["pong"])
+  })
+
+  test("an error says how many items came before it, also when it is said again", async () => {
+    const it = await started()
+    it.item(1)
+    it.item(2)
+    const error = { type: "call.error", requestId: "s1", code: "BAD", message: "bad" } as const
+    it.worker.send(error)
+    expect((await it.heard()).at(-1)).toEqual({ type: "event", event: error, after: 2 })
+    await it.clock.advance(500)
+    ping(it, 2)
+    expect((await it.heard())[0]).toEqual({ type: "event", event: error, after: 2 })
+  })
+
   test("a ping that was overtaken asks for nothing that its caller has", async () => {
     const it = await started()
     for (const seq of [1, 2, 3, 4]) it.item(seq)
@@ -78,7 +122,7 @@ describe("streams", () => {
     ping(it, 1)
     const heard = await it.heard()
     expect(sequences(heard)).toEqual([4, "pong"])
-    expect(heard.at(-1)).toEqual({ type: "pong", unknown: [], lost: [] })
+    expect(heard.at(-1)).toMatchObject({ type: "pong", unknown: [], lost: [] })
   })
 
   test("the end comes again after the items", async () => {

@@ -42,6 +42,7 @@ export function violations(history: History): string[] {
     if (outcome.result === "error") checkError(one)
     else checkSuccess(one)
     if (plan.kind === "stream") checkStream(one)
+    else if (plan.kind === "changes") checkChanges(one)
     checkLateStarts(one)
     checkOrphans(one)
   }
@@ -82,7 +83,7 @@ function checkEnd(one: Case): void {
     return
   }
   // A consumer learns of an end when it asks, after the items that came before.
-  const consumer = plan.kind === "stream" ? (plan.window + 1) * plan.pace : 0
+  const consumer = isStream(plan) ? (plan.window + 1) * plan.pace : 0
   const due = Math.min(dueAt(one), outcome.startedAt + (plan.abortAfter ?? END))
   const limit = awake(one, due) + LATE + consumer
   if (outcome.endedAt > limit) {
@@ -146,6 +147,10 @@ function isExpected({ code }: CallError, { kind, largeAt }: Plan): boolean {
 function checkSuccess({ plan, outcome, runs, say }: Case): void {
   const { result, data, endedAt } = outcome
   if (result !== "ok" || plan.kind === "list") return
+  if (plan.kind === "changes") {
+    say("ended, and nobody ended it")
+    return
+  }
   if (["fail", "large", "largeResult", "missing"].includes(plan.kind)) {
     say("succeeded though it cannot")
     return
@@ -176,6 +181,12 @@ function checkStream({ plan, outcome, scenario, say }: Case): void {
   // An error has no number: where messages are lost or overtaken, it may come early.
   const isEarly = items.length !== (failAt ?? 0) - 1
   if (isEarly && scenario.mood !== "wild") say(`failed early, after ${items.length} items`)
+}
+
+/** That it listens, and from then on that there is something new. */
+function checkChanges({ outcome, say }: Case): void {
+  const wrong = outcome.items.findIndex(({ type }, at) => type !== (at === 0 ? "ready" : "reset"))
+  if (wrong !== -1) say(`change ${wrong + 1} was ${outcome.items[wrong]?.type}`)
 }
 
 /** What is granted may start late only if something held it up, or if nobody there heard that its caller left. */
@@ -223,9 +234,13 @@ function checkOrphans(one: Case): void {
   }
 }
 
+function isStream({ kind }: Plan): boolean {
+  return kind === "stream" || kind === "changes"
+}
+
 /** When a plan has ended, whatever happens. */
 function dueAt({ plan, outcome }: Case): number {
-  const { deadline = plan.kind === "stream" ? END : CALL_TIMEOUT } = plan
+  const { deadline = isStream(plan) ? END : CALL_TIMEOUT } = plan
   return outcome.startedAt + deadline
 }
 

@@ -29,7 +29,7 @@ export interface Outcome {
   result: "ok" | "left" | "error" | undefined
   data: unknown
   /** What a stream gave, with the run that each item is of. */
-  items: { readonly at: number; readonly run: number }[]
+  items: { readonly at: number; readonly run: number; readonly type?: string }[]
   error: unknown
   /** Its process was killed before it knew. */
   callerDiedAt: number | undefined

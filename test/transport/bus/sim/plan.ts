@@ -17,6 +17,7 @@ export type Kind =
   | "relay"
   | "stream"
   | "list"
+  | "changes"
 
 /** What one caller wants, and what the handler is to do. */
 export interface Plan {
@@ -119,7 +120,7 @@ export const LONGEST_DELAY = 2500
 /** What is sent and does not fit into a message. */
 export const TOO_LARGE = 9000
 
-const IDEMPOTENT = new Set<Kind>(["query", "upsert", "rare", "list"])
+const IDEMPOTENT = new Set<Kind>(["query", "upsert", "rare", "list", "changes"])
 
 /** Whether a plan may run twice. */
 export function isIdempotent({ kind }: Pick<Plan, "kind">): boolean {

@@ -7,7 +7,7 @@ const SETTLED = 800
 const KINDS: readonly Kind[] = [
   ...(["query", "query", "query", "upsert", "change", "change", "change", "change"] as const),
   ...(["change", "stubborn", "fail", "rare", "missing", "mixed", "relay"] as const),
-  ...(["stream", "stream", "stream", "stream", "list"] as const),
+  ...(["stream", "stream", "stream", "stream", "list", "changes"] as const),
 ]
 
 const ALIKE: readonly Kind[] = ["change", "change", "change", "query", "stream"]
@@ -34,7 +34,9 @@ function planOf(
 ): Plan {
   const kind = random.chance(0.06) ? random.pick(LARGE) : random.pick(kinds)
   const isStream = kind === "stream"
-  const isRelaxed = random.chance(0.5)
+  // Nobody but its consumer ends it.
+  const isEndless = kind === "changes"
+  const isRelaxed = !isEndless && random.chance(0.5)
   const items = random.pick([0, 1, 3, 10, 40])
   const isDated = !isStream || random.chance(0.7)
   return {
@@ -48,7 +50,8 @@ function planOf(
     deadline: isRelaxed ? 30_000 : isDated ? random.between(5, 4000) : undefined,
     idleTimeout:
       isStream && !isRelaxed && random.chance(0.4) ? random.between(50, 3000) : undefined,
-    abortAfter: !isRelaxed && random.chance(0.35) ? random.between(0, 2000) : undefined,
+    abortAfter:
+      isEndless || (!isRelaxed && random.chance(0.35)) ? random.between(0, 2000) : undefined,
     items,
     failAt: random.chance(0.2) ? random.between(1, items + 1) : undefined,
     largeAt: isStream && random.chance(0.05) ? random.between(1, 3) : undefined,

@@ -62,7 +62,7 @@ function open(plan: Plan, { clock, map }: Process, signal: AbortSignal): Ask {
     identity: CALLER,
     deadline: deadline === undefined ? undefined : clock.now() + deadline,
   }
-  if (kind !== "stream") {
+  if (kind !== "stream" && kind !== "changes") {
     const isList = kind === "list"
     const id = isList ? "services.list" : `sim.${kind}`
     const call: PendingResponse = map.call(id, isList ? {} : input, options)
@@ -73,10 +73,11 @@ function open(plan: Plan, { clock, map }: Process, signal: AbortSignal): Ask {
     }
     return { requestId: call.requestId, settle }
   }
-  const stream = map.subscribe("sim.stream", input, { ...options, window, idleTimeout })
+  const [id, given] = kind === "changes" ? ["services.changes", {}] : ["sim.stream", input]
+  const stream = map.subscribe(id, given, { ...options, window, idleTimeout })
   const settle = async (outcome: Outcome): Promise<"ok" | "left"> => {
     for await (const { data } of stream) {
-      outcome.items.push(data as { at: number; run: number })
+      outcome.items.push(data as Outcome["items"][number])
       if (outcome.items.length === plan.leaveAfter) return "left"
       if (plan.pace > 0) await clock.sleep(plan.pace)
     }
