@@ -117,7 +117,8 @@ async function listIds(
     if (ids.length > MOST_OPERATIONS) throw tooMany()
     hasMore = page.hasMore === true && more.length > 0
   }
-  return ids
+  // Versions that are served side by side have one id.
+  return [...new Set(ids)]
 }
 
 /** Of what a peer says, only what a spec is made of: how it is run is decided here. */

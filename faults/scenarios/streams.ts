@@ -31,8 +31,10 @@ async function setUpStream(lab: Lab): Promise<StreamLab> {
     ["broker", () => lab.brokerMemory()],
   ] as const
   const warming = watchMemory(sources)
-  const order = { count: lab.pick(20_000, 10_000, 300), bytes: ITEM }
-  await group.run({ type: "stream", order }, 60_000)
+  const count = lab.pick(20_000, 10_000, 300)
+  await group.run({ type: "stream", order: { count, bytes: ITEM } }, 60_000)
+  const slowly = { count: count / 4, bytes: ITEM, perItem: 1 }
+  await group.run({ type: "stream", order: slowly }, 60_000)
   const before = warming.end()
   return {
     group,

@@ -109,6 +109,10 @@ export class CallerAnswers {
       this.#succeed(entry, worker, event)
       return
     }
+    if (this.#grants.wasStranger(entry, worker, event)) {
+      worker.finished(entry.requestId)
+      return
+    }
     // What an earlier worker may have done is not undone by what this one says.
     const isSticky = entry.mayHaveExecutedBefore && event.mayHaveExecuted === false
     const retryable = event.retryable === true && entry.isIdempotent === true

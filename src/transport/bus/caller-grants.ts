@@ -71,6 +71,20 @@ export class CallerGrants {
     core.fail(entry, "WORKER_LOST", say.lost(entry, why), { worker })
   }
 
+  /**
+   * A worker that was only asked because nobody seemed to serve an operation does not know it, and by now
+   * somebody does: that one gets it.
+   */
+  wasStranger(entry: CallEntry, worker: KnownWorker, error: CallErrorEvent): boolean {
+    const { book } = this.#core
+    if (error.code !== "OPERATION_NOT_FOUND" || error.mayHaveExecuted !== false) return false
+    if (entry.state !== "granted" || entry.worker !== worker) return false
+    if (worker.offers.has(entry.offer)) return false
+    if (book.pick(entry.offer, this.#core.now(), worker) === undefined) return false
+    this.#dispatcher.elsewhere(entry, worker, error)
+    return true
+  }
+
   #refusedForGood(entry: CallEntry, worker: KnownWorker, error: CallErrorEvent): void {
     entry.undoAttempt()
     const { code, message, retryAfterMs, details } = error

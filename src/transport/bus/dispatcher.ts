@@ -144,7 +144,7 @@ export class Dispatcher {
     entry.avoid = worker
     if (error.code !== "OVERLOADED" && entry.moves < MOST_MOVES) {
       entry.moves++
-      worker.declinesUntil = core.now() + DECLINED
+      if (worker.offers.has(entry.offer)) worker.declinesUntil = core.now() + DECLINED
       this.dispatch(entry)
       return
     }

@@ -23,6 +23,8 @@ interface Heap {
   readonly waiting: Waiting[]
 }
 
+/** While no more than so many wait for answers, the first one of a turn is sent at once. */
+const FEW = 4
 /** So many requests travel in one frame at most. */
 const MOST = 32
 /** So many frames there are for each worker that could take one, so that each gets its share. */
@@ -32,7 +34,7 @@ const BYTES_PER_CHARACTER = 3
 const OVERHEAD = 128
 
 /**
- * Sends requests: the first of a turn at once, and those that follow in the same turn in frames of several.
+ * Sends requests: of few the first of a turn at once, and those that follow in the same turn in frames of several.
  *
  * A frame goes to one worker. So few travel together that many workers share them all the same.
  */
@@ -53,11 +55,14 @@ export class RequestBatch {
     const { operationId, attempt } = entry
     if (!this.#isTurn) {
       this.#isTurn = true
-      const { clock } = this.#core
+      const { clock, pending } = this.#core
       if (clock.defer === undefined) clock.setTimeout(this.#onTurn, 0)
       else clock.defer(this.#onTurn)
-      this.#post(operationId, worker, [entry], [text])
-      return
+      // Where much is under way, one that goes ahead would only cost its worker a turn of its own.
+      if (pending.size <= FEW) {
+        this.#post(operationId, worker, [entry], [text])
+        return
+      }
     }
     const key = worker === undefined ? operationId : `${worker.address} ${operationId}`
     let heap = this.#heaps.get(key)

@@ -159,6 +159,9 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#error = error
     this.#reject(error)
     this.#receiver?.lost(error)
+    // What was held back is over with that.
+    this.#caller.close()
+    this.#worker.close()
     this.#tell(error.message)
   }
 

@@ -48,6 +48,8 @@ export class NatsBus implements Bus {
   #maxPayload = USUAL_PAYLOAD
   /** Why answers cannot be heard. */
   #deaf: CallError | undefined
+  /** Why it is not heard that workers come and go, until somebody calls and wants to know. */
+  #untold: CallError | undefined
 
   constructor({ from, user, prefix, clock, logger }: NatsBusParts) {
     this.address = tagOf(user) + randomName()
@@ -141,6 +143,10 @@ export class NatsBus implements Bus {
 
   #request(subject: string, text: string, mark: string): void {
     if (this.#deaf !== undefined) throw this.#deaf
+    if (this.#untold !== undefined) {
+      this.#warnings.warn(this.#untold.message, {})
+      this.#untold = undefined
+    }
     this.#publish(subject, text, this.#subjects.reply(mark))
     this.#requests.set(mark, subject)
     if (this.#requests.size <= MOST_REMEMBERED) return
@@ -239,9 +245,10 @@ export class NatsBus implements Bus {
 
   #onDeniedSubscription(subject: string): void {
     const error = denied("subscribe", subject)
-    // Whoever only serves needs no answers.
+    // Whoever only serves needs neither answers nor news, and is not permitted them; whoever calls is told.
     if (subject === this.#subjects.inbox) this.#deaf = error
-    this.#warnings.warn(error.message, {})
+    else if (subject === this.#subjects.news) this.#untold = error
+    else this.#warnings.warn(error.message, {})
   }
 }
 

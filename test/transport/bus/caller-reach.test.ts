@@ -213,6 +213,24 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.requests(again).at(-1)).toMatchObject({ at: { worker: "w1" } })
   })
 
+  test("one that was asked in vain gives way to one that serves it, and came later", async () => {
+    const lab = new CallerLab({ hasQueues })
+    const stranger = lab.worker("w1", { "task.other": false })
+    const id = lab.call()
+    if (hasQueues) lab.unheard(id)
+    await lab.advance(450)
+    stranger.accept(id)
+    const worker = lab.worker("w2", { "task.do": false })
+    stranger.fail(id, { code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
+    expect(lab.outcome(id)).toEqual([])
+    expect(lab.requests(id).at(-1)?.at.worker).toBe("w2")
+    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(false)
+    worker.accept(id)
+    // Of one that serves it, it is the answer.
+    worker.fail(id, { code: "OPERATION_NOT_FOUND", mayHaveExecuted: false })
+    expect(lab.error(id).code).toBe("OPERATION_NOT_FOUND")
+  })
+
   test("just after an outage nobody is asked who does not serve it: others may come back", async () => {
     const lab = new CallerLab({ hasQueues })
     lab.disconnect()

@@ -5,7 +5,7 @@ import { SABOTAGES } from "./sim/sabotages.ts"
 import { seedsOf } from "./sim/seeds.ts"
 
 /** How many histories a sabotage has to show itself in. */
-const FEW = 100
+const FEW = 200
 
 describe("a guard that is broken on purpose is found out", () => {
   test.each(SABOTAGES)("$name", async (sabotage) => {

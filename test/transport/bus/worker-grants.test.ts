@@ -109,7 +109,7 @@ describe("accept and grant", () => {
     expect(it.runs).toEqual([])
     expect(it.worker.stats()).toMatchObject({ waiting: 1, notGranted: 0 })
     it.say({ type: "ping", ids: ["r1"], streams: {} }, { user: "eve" })
-    expect(await it.heard()).toEqual([{ type: "pong", unknown: ["r1"], lost: [] }])
+    expect(await it.heard()).toMatchObject([{ type: "pong", unknown: ["r1"], lost: [] }])
   })
 
   test("an id that another caller has is refused", async () => {
@@ -215,6 +215,22 @@ describe("now", () => {
     const key = await it.accepted({ operationId: "orders.get" })
     it.request({ operationId: "orders.get" }, { now: true, attempt: 2 })
     it.request({ operationId: "orders.get" }, { now: true, attempt: 3 })
+    it.say({ type: "go", id: "r1", key, left: 1000 })
+    expect(it.runs).toEqual(["r1"])
+  })
+})
+
+describe("a request that was refused", () => {
+  test("and arrives once more is not run at once, because its caller was told that it was not", async () => {
+    const it = new Harness()
+    it.offered.error = overloaded()
+    it.request({ operationId: "orders.get" }, { now: true })
+    expect(await it.heard()).toMatchObject([{ type: "refused" }])
+    it.offered.error = undefined
+    const key = await it.accepted({ operationId: "orders.get" }, { now: true })
+    it.request({ operationId: "orders.get" }, { now: true })
+    expect(it.runs).toEqual([])
+    // Its caller may mean it after all.
     it.say({ type: "go", id: "r1", key, left: 1000 })
     expect(it.runs).toEqual(["r1"])
   })

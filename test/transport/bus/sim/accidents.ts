@@ -2,7 +2,7 @@ import type { Random } from "../../../protocol/sim/random.ts"
 import type { Accident, Mood } from "./plan.ts"
 
 /** A worker leaves this long after the one came that takes its place. */
-const OVERLAP = 1500
+const OVERLAP = 800
 
 /** What goes wrong in a history, beside what messages suffer. */
 export function accidentsOf(

@@ -8,7 +8,7 @@ import type { Trouble } from "./journal.ts"
 import { scenario } from "./plan.ts"
 import type { Accident, Plan, Scenario } from "./plan.ts"
 import { play } from "./play.ts"
-import { leftovers, startCaller, startWorker, stop } from "./processes.ts"
+import { leftovers, startCaller, startWorker, stop, waste } from "./processes.ts"
 import type { Process } from "./processes.ts"
 import { NO_SABOTAGE } from "./sabotage.ts"
 import type { Sabotage } from "./sabotage.ts"
@@ -94,10 +94,8 @@ class Simulation {
       left.push(...this.#leftovers("forgotten"))
     }
     const closedAt = world.time
-    const budgets = this.#callers.map(({ transport }, caller) => {
-      const { repeats, retryBudget } = transport.stats().calling
-      return { caller, repeats, left: retryBudget }
-    })
+    const budgets = this.#budgets()
+    for (const process of this.#living) left.push(...waste(process, this.#lab.scenario))
     for (const process of this.#living) await stop(process)
     await world.runTo(world.time + 1)
     left.push(...this.#leftovers("closed"))
@@ -232,6 +230,13 @@ class Simulation {
     journal.troubles.push(trouble)
     journal.say(`! ${what} ${whom}`)
     return trouble
+  }
+
+  #budgets(): Budget[] {
+    return this.#callers.map(({ transport }, caller) => {
+      const { repeats, retryBudget } = transport.stats().calling
+      return { caller, repeats, left: retryBudget }
+    })
   }
 
   #leftovers(when: "over" | "closed" | "forgotten"): string[] {

@@ -46,7 +46,7 @@ function planOf(
     caller: random.between(0, callers - 1),
     // Some at the same time: they travel together.
     startAt: (isWild ? 0 : SETTLED) + (random.chance(0.3) ? 1000 : random.between(0, 3000)),
-    work: random.pick(isStream ? [0, 10, 100, 200] : [0, 10, 300, 1000, 3000]),
+    work: random.pick(isStream ? [0, 10, 100, 200] : [0, 10, 300, 1000, 4000]),
     deadline: isRelaxed ? 30_000 : isDated ? random.between(5, 4000) : undefined,
     idleTimeout:
       isStream && !isRelaxed && random.chance(0.4) ? random.between(50, 3000) : undefined,

@@ -11,6 +11,9 @@ import { CALL_TIMEOUT } from "./plan.ts"
 import type { Scenario } from "./plan.ts"
 import { ProcessClock } from "./process-clock.ts"
 
+/** Messages that take longer than these milliseconds may be taken for lost. */
+const QUICK = 50
+
 /** What is in every process: a clock, a way to the broker and the guard on it. */
 export interface Process {
   readonly name: string
@@ -100,5 +103,21 @@ export function leftovers(process: Process, when: "over" | "closed" | "forgotten
   }
   return Object.entries(counts).flatMap(([what, count]) =>
     count === 0 ? [] : [`when all was ${when}: ${name} has ${count} ${what}`],
+  )
+}
+
+/** What a process did for nothing, in words: where all is well it has nothing to say twice. */
+export function waste({ name, transport }: Process, { mood, faults }: Scenario): string[] {
+  const { calling, serving } = transport.stats()
+  const { repeats, workersLost, stalls } = calling
+  const { resent, callersLost } = serving
+  const isQuiet = mood === "calm" && faults.latency[1] < QUICK
+  const counts = {
+    "answers that make no sense": calling.dropped,
+    ...(isQuiet && { repeats, "lost workers": workersLost, standstills: stalls }),
+    ...(isQuiet && { "repeated answers": resent, "lost callers": callersLost }),
+  }
+  return Object.entries(counts).flatMap(([what, count]) =>
+    count === 0 ? [] : [`${name} counts ${count} ${what}`],
   )
 }
