@@ -11,6 +11,7 @@ import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { isCallEvent } from "../is-call-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
+import { errorEvent } from "../internal/error-event.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { reasonOf } from "../schema/describe.ts"
@@ -229,21 +230,6 @@ export class Endpoint implements Deliverer {
 const CLOSED = "The call protocol was closed."
 /** Why a handler stops whose caller gave no reason. */
 export const CALLER_LEFT = "The caller left."
-
-/** The event for an error; masked, as everything that leaves. */
-export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
-  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
-  return {
-    type: "call.error",
-    requestId,
-    code,
-    message,
-    retryable,
-    mayHaveExecuted,
-    ...(details !== undefined && { details }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  }
-}
 
 /** The error for whatever a transport threw instead of sending. */
 export function sendFailure(thrown: unknown, operationId: string, requestId: string): CallError {

@@ -1,7 +1,7 @@
 import type { CallError } from "../../errors.ts"
 import type { Identity } from "../../types.ts"
 import type { CallerPeer } from "./callers.ts"
-import { errorEventOf } from "./error-event.ts"
+import { errorEvent } from "../../internal/error-event.ts"
 import type { CallerMessage } from "./messages.ts"
 import type { BusCaller } from "./types.ts"
 import { RecentRefusals } from "./recent-refusals.ts"
@@ -63,7 +63,7 @@ export class WorkerAdmission {
     const { attempt, event } = message
     this.#desk.counts.refused++
     if (message.now === true) this.#refused.add(event.requestId)
-    const error = errorEventOf(event.requestId, why)
+    const error = errorEvent(event.requestId, why)
     caller.say({ type: "refused", id: event.requestId, attempt, elsewhere, error })
   }
 

@@ -3,7 +3,7 @@ import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { TransportReceiver } from "../types.ts"
 import type { CallerPeers } from "./callers.ts"
-import { errorEventOf } from "./error-event.ts"
+import { errorEvent } from "../../internal/error-event.ts"
 import type { BusOptions, GuardSettings } from "./options.ts"
 import type { ServingStats } from "./stats.ts"
 import type { WorkerCalls } from "./worker-calls.ts"
@@ -48,7 +48,7 @@ export function disown({ calls, counts }: WorkerDesk, entry: WorkerEntry, why: C
   const { id, attempt, key, caller } = entry
   calls.forget(entry)
   counts.refused++
-  const error = errorEventOf(id, why)
+  const error = errorEvent(id, why)
   caller.say({ type: "refused", id, attempt, key, elsewhere: true, error })
 }
 

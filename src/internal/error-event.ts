@@ -1,8 +1,8 @@
-import type { CallErrorEvent } from "../../call-events.ts"
-import type { CallError } from "../../errors.ts"
+import type { CallErrorEvent } from "../call-events.ts"
+import type { CallError } from "../errors.ts"
 
 /** The event for an error; masked, as everything that leaves. */
-export function errorEventOf(requestId: string, error: CallError): CallErrorEvent {
+export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
   const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
   return {
     type: "call.error",
