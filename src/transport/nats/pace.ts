@@ -2,6 +2,8 @@ import type { Clock } from "../../platform.ts"
 
 /** Milliseconds after which it is asked again whether to wait on, so that closing need not wait. */
 const SLICE = 100
+/** Milliseconds between two attempts, at the most, of those who are in a hurry. */
+const SHORT = 500
 /** How many of those who lose a broker are in no hurry, */
 const PATIENT_SHARE = 0.05
 /** and after how many milliseconds they stop to be in one. */
@@ -28,10 +30,15 @@ export class Pace {
     this.#random = random
   }
 
-  /** The broker is there: the next time it is not is another one. */
+  /**
+   * The broker is there: the next time it is not is another one.
+   *
+   * The pause after the last attempt holds all the same, a short one: a broker that takes connections and drops
+   * them would otherwise be asked without end.
+   */
   reached(): void {
     this.#since = undefined
-    this.#dueAt = 0
+    this.#dueAt = Math.min(this.#dueAt, this.#triedAt + SHORT)
   }
 
   /** Milliseconds between two attempts. */

@@ -125,6 +125,31 @@ describe("trying again", () => {
     expect(pace.next()).toBe(100)
     // It was there meanwhile: another time, and at once again.
     pace.reached()
+    clock.time += 500
+    expect(pace.next()).toBe(0)
+  })
+
+  test("is never without a pause, even where every connection is taken and dropped", () => {
+    const clock = new VirtualClock()
+    const pace = new Pace(clock, seeded(1))
+    let attempts = 0
+    for (; clock.time < 3000; clock.time += 5) {
+      if (pace.next() > 0) continue
+      attempts++
+      pace.reached()
+    }
+    expect(attempts).toBeGreaterThan(5)
+    expect(attempts).toBeLessThanOrEqual(16)
+  })
+
+  test("does not go on waiting long once the broker was there", () => {
+    const clock = new VirtualClock()
+    // In no hurry, and waiting for three seconds.
+    const pace = new Pace(clock, () => 0.01)
+    while (clock.time < 1600) clock.time += Math.max(1, pace.next())
+    while (pace.next() > 0) clock.time += 1
+    pace.reached()
+    clock.time += 500
     expect(pace.next()).toBe(0)
   })
 
