@@ -2,7 +2,7 @@
 import { execFile, spawn } from "node:child_process"
 import type { ChildProcess } from "node:child_process"
 import { once } from "node:events"
-import { closeSync, openSync } from "node:fs"
+import { closeSync, openSync, rmSync } from "node:fs"
 import { access, constants, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
@@ -146,6 +146,7 @@ async function start(kind: Kind, options: BrokerOptions): Promise<Broker> {
     throw new Error(`There is no ${kind.package}. Install it: apt-get install ${kind.package}`)
   }
   const folder = await mkdtemp(join(tmpdir(), `operations-${kind.scheme}-`))
+  folders.add(folder)
   const port = options.port ?? (await freePort())
   const file = join(folder, "server.conf")
   await writeFile(file, `${kind.config(port, folder)}${options.config ?? ""}\n`)
@@ -188,8 +189,10 @@ async function freePort(): Promise<number> {
 }
 
 const running = new Set<ChildProcess>()
+const folders = new Set<string>()
 process.once("exit", () => {
   for (const child of running) child.kill("SIGKILL")
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
 })
 
 class BrokerProcess implements Broker {
@@ -264,6 +267,7 @@ class BrokerProcess implements Broker {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill()
     await rm(this.#folder, { recursive: true, force: true })
+    folders.delete(this.#folder)
   }
 
   async #ended(child: ChildProcess): Promise<void> {
