@@ -6,6 +6,7 @@ import type { KnownWorker } from "./known-worker.ts"
 import type { Offer } from "./offers.ts"
 import type { MarkedGroup } from "./request-batch.ts"
 import { StreamOrder } from "./stream-order.ts"
+import { requestText } from "./wire.ts"
 
 /** What is done when its time has come. */
 export type Step = "dispatch" | "repeat" | "search"
@@ -119,7 +120,7 @@ export class CallEntry implements DeadlineEntry {
     this.encode()
     const { attempt, ticket } = this
     const left = this.deadline === Number.POSITIVE_INFINITY ? undefined : this.left(now)
-    return requestText(this.#body as string, { attempt, isNow, ticket, left })
+    return requestText(timedText(this.#body as string, left), attempt, isNow, ticket)
   }
 
   /** The latest attempt did not begin anywhere. */
@@ -177,19 +178,7 @@ export function bodyOf(event: CallRequestedEvent, isSigned: boolean): string {
   return encodeCallEvent({ ...event, timeout: undefined, identity }).slice(0, -1)
 }
 
-/** The message that asks for something. */
-export function requestText(
-  body: string,
-  about: {
-    readonly attempt: number
-    readonly isNow: boolean
-    readonly ticket: string | undefined
-    readonly left: number | undefined
-  },
-): string {
-  const { attempt, isNow, ticket, left } = about
-  const now = isNow ? `,"now":true` : ""
-  const signed = ticket === undefined ? "" : `,"ticket":${JSON.stringify(ticket)}`
-  const timeout = left === undefined ? "" : `,"timeout":${left}`
-  return `{"type":"request","attempt":${attempt}${now}${signed},"event":${body}${timeout}}}`
+/** The event whose body that is, with the milliseconds that are left of its time. */
+export function timedText(body: string, left: number | undefined): string {
+  return left === undefined ? `${body}}` : `${body},"timeout":${left}}`
 }

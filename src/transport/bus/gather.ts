@@ -5,7 +5,8 @@ import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import type { ResponseEnvelope } from "../../response-envelope.ts"
 import type { CallFate } from "../types.ts"
 import type { CallerCore } from "./caller-core.ts"
-import { bodyOf, requestText } from "./caller-entry.ts"
+import { bodyOf, timedText } from "./caller-entry.ts"
+import { requestText } from "./wire.ts"
 import { notSent, notSigned } from "./caller-failures.ts"
 import { mergeAnswers } from "./gather-merge.ts"
 import type { KnownWorker } from "./known-worker.ts"
@@ -181,9 +182,9 @@ export class Gather implements DeadlineEntry {
     if (left !== undefined && left <= 0) return
     this.#rounds++
     this.#askedAt = now
-    const about = { attempt: this.#rounds, isNow: true, ticket: this.#ticket, left }
+    const text = requestText(timedText(this.#body, left), this.#rounds, true, this.#ticket)
     this.#arm(now + LEAST_MS)
-    core.bus.toAll(this.event.operationId, core.frame(requestText(this.#body, about)), this.mark)
+    core.bus.toAll(this.event.operationId, core.frame(text), this.mark)
   }
 
   #heard(): void {

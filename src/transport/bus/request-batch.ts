@@ -88,8 +88,10 @@ export class RequestBatch {
     )
     const [first] = still
     if (first === undefined) return
-    const takers = worker === undefined ? Math.max(1, first.entry.offer.workers.length) : 1
-    const most = Math.min(MOST, Math.max(1, Math.floor(still.length / (SHARES * takers))))
+    const takers = worker === undefined ? first.entry.offer.workers.length : 1
+    // Where there is but one to take them they need not be shared.
+    const share = takers === 1 ? MOST : Math.floor(still.length / (SHARES * Math.max(1, takers)))
+    const most = Math.min(MOST, Math.max(1, share))
     let entries: CallEntry[] = []
     let texts: string[] = []
     let length = OVERHEAD

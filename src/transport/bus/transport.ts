@@ -8,6 +8,7 @@ import { GuardedCaller } from "./caller.ts"
 import { settleGuard } from "./options.ts"
 import type { BusOptions } from "./options.ts"
 import type { BusStats } from "./stats.ts"
+import { turnClock } from "./turn-clock.ts"
 import type { Bus, BusCaller, BusReceiver } from "./types.ts"
 import { GuardedWorker } from "./worker.ts"
 
@@ -43,7 +44,8 @@ class GuardedTransport implements BusTransport, BusReceiver {
   #error: CallError | undefined
 
   constructor(user: string, bus: Bus, options: BusOptions) {
-    const { clock = systemClock, logger = consoleLogger, isTrusted = false } = options
+    const { logger = consoleLogger, isTrusted = false } = options
+    const clock = turnClock(options.clock ?? systemClock)
     const { signer, verifier, identify } = options
     const settings = settleGuard(user, options.guard)
     this.isTrusted = isTrusted

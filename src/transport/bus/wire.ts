@@ -10,29 +10,39 @@ const ADDRESS = /^[A-Za-z0-9]{1,64}$/
 
 /** A message as text. Throws a `CallError` where a value has no JSON form. */
 export function messageText(message: CallerMessage | WorkerMessage): string {
-  // Those that every call takes are written out: the platform takes ten times as long.
+  // Those that every call takes are lists, and written out: that takes a tenth of the time, and half to read.
   switch (message.type) {
     case "event": {
-      const after =
-        "after" in message && message.after !== undefined ? `,"after":${message.after}` : ""
-      return `{"type":"event"${after},"event":${encodeCallEvent(message.event)}}`
+      const after = "after" in message && message.after !== undefined ? `,${message.after}` : ""
+      return `["e",${encodeCallEvent(message.event)}${after}]`
     }
     case "accepted": {
       const { id, attempt, key, isIdempotent, runs } = message
-      const more = runs === true ? `,"runs":true` : ""
-      return `{"type":"accepted","id":${quoted(id)},"attempt":${attempt},"key":${quoted(key)},"isIdempotent":${isIdempotent}${more}}`
+      const flags = `${isIdempotent ? 1 : 0},${runs === true ? 1 : 0}`
+      return `["a",${quoted(id)},${attempt},${quoted(key)},${flags}]`
     }
     case "go": {
       const { id, key, left } = message
-      return `{"type":"go","id":${quoted(id)},"key":${quoted(key)},"left":${left}}`
+      return `["g",${quoted(id)},${quoted(key)},${left}]`
     }
     case "request": {
-      const { event, ...rest } = message
-      return `${JSON.stringify(rest).slice(0, -1)},"event":${encodeCallEvent(event)}}`
+      const { event, attempt, now = false, ticket } = message
+      return requestText(encodeCallEvent(event), attempt, now, ticket)
     }
     default:
       return JSON.stringify(message)
   }
+}
+
+/** A request, whose event is text already. */
+export function requestText(
+  event: string,
+  attempt: number,
+  isNow: boolean,
+  ticket: string | undefined,
+): string {
+  const signed = ticket === undefined ? "" : `,${JSON.stringify(ticket)}`
+  return `["r",${attempt},${isNow ? 1 : 0},${event}${signed}]`
 }
 
 const PLAIN = /^[\w.-]*$/
@@ -89,10 +99,40 @@ function readFrame<TMessage>(
   if (!Array.isArray(messages) || messages.length > MOST_MESSAGES) return undefined
   const sound: TMessage[] = []
   for (const message of messages as unknown[]) {
-    const one = isObject(message) ? read(message) : undefined
+    const fields = Array.isArray(message) ? fieldsOf(message) : message
+    const one = isObject(fields) ? read(fields) : undefined
     if (one !== undefined) sound.push(one)
   }
   return { from, messages: sound, dropped: messages.length - sound.length }
+}
+
+/** What a list says, by its names. */
+function fieldsOf(list: readonly unknown[]): Fields | undefined {
+  switch (list[0]) {
+    case "r":
+      return {
+        type: "request",
+        attempt: list[1],
+        now: list[2] === 1,
+        event: list[3],
+        ticket: list[4],
+      }
+    case "a":
+      return {
+        type: "accepted",
+        id: list[1],
+        attempt: list[2],
+        key: list[3],
+        isIdempotent: list[4] === 1,
+        runs: list[5] === 1,
+      }
+    case "g":
+      return { type: "go", id: list[1], key: list[2], left: list[3] }
+    case "e":
+      return { type: "event", event: list[1], after: list[2] }
+    default:
+      return undefined
+  }
 }
 
 function callerMessage(fields: Fields): CallerMessage | undefined {
