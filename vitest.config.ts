@@ -7,6 +7,8 @@ const LOGIC = [
   "test/{schema,config,openapi,http}/**/*.test.ts",
   "test/mcp/mapping/**/*.test.ts",
   "test/cli/{input,edit}/**/*.test.ts",
+  "test/{engine,search}/**/*.test.ts",
+  "test/transport/bus/{caller,worker}-*.test.ts",
 ]
 
 export default defineConfig({

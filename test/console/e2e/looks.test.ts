@@ -44,23 +44,41 @@ async function watchSome(page: Page): Promise<void> {
   await button(page, "Stop").click()
 }
 
+function background(page: Page): Promise<string> {
+  return page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+}
+
+/** How much wider than its screen a page is. */
+function overhang(page: Page): Promise<number> {
+  return page.evaluate(() => {
+    const { scrollWidth, clientWidth } = document.documentElement
+    return Math.max(0, scrollWidth - clientWidth)
+  })
+}
+
 describe.skipIf(noBrowser)("how it looks", () => {
   const site = useConsole(() => sources)
 
-  for (const colorScheme of ["light", "dark"] as const) {
-    test.for(VIEWS)(`axe finds nothing serious in %s, ${colorScheme}`, async (view) => {
+  // One page for all three: opening it takes longer than looking at it.
+  test.for(VIEWS)(
+    "%s has nothing that axe finds serious, and fits on a narrow screen",
+    async (view) => {
       const [, path, prepare] = view
-      const { page, violations, faults } = await site.open(path, { colorScheme })
+      const { page, violations, faults } = await site.open(path, { colorScheme: "light" })
       await prepare(page)
-      expect(await seriousFaults(page)).toEqual([])
+      expect(await seriousFaults(page), "light").toEqual([])
+      const light = await background(page)
+      await page.emulateMedia({ colorScheme: "dark" })
+      await expect.poll(() => background(page)).not.toBe(light)
+      expect(await seriousFaults(page), "dark").toEqual([])
+      await page.setViewportSize({ width: 390, height: 844 })
+      await expect.poll(() => overhang(page)).toBe(0)
       expect(violations).toEqual([])
       expect(faults.filter((fault) => !fault.startsWith("Failed to load resource"))).toEqual([])
-    })
-  }
+    },
+  )
 
   test("follows the system's light and dark, and a choice of one's own", async () => {
-    const background = (page: Page): Promise<string> =>
-      page.evaluate(() => getComputedStyle(document.body).backgroundColor)
     const { page } = await site.open("/", { colorScheme: "light" })
     await expectShown(listed(page, "act.table"))
     const light = await background(page)
@@ -71,16 +89,6 @@ describe.skipIf(noBrowser)("how it looks", () => {
     await expect.poll(() => background(page)).toBe(light)
     await page.reload()
     await expect.poll(() => background(page)).toBe(light)
-  })
-
-  test.for(VIEWS)("%s fits on a narrow screen", async ([, path, prepare]) => {
-    const { page } = await site.open(path, { viewport: { width: 390, height: 844 } })
-    await prepare(page)
-    const { scroll, client } = await page.evaluate(() => ({
-      scroll: document.documentElement.scrollWidth,
-      client: document.documentElement.clientWidth,
-    }))
-    expect(scroll).toBeLessThanOrEqual(client)
   })
 
   test("an operation is found, tried and left on a phone", async () => {
