@@ -8,7 +8,11 @@ const LOGIC = [
   "test/mcp/mapping/**/*.test.ts",
   "test/cli/{input,edit}/**/*.test.ts",
   "test/{engine,search}/**/*.test.ts",
-  "test/transport/bus/{caller,worker}-*.test.ts",
+  "test/transport/{bus,nats,redis,security}/**/*.test.ts",
+  "test/{contract,faults,typegen}/**/*.test.ts",
+  "test/mcp/{round-trip,servers}/**/*.test.ts",
+  "test/serve/http/**/*.test.ts",
+  "test/cli/target/**/*.test.ts",
 ]
 
 export default defineConfig({

@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
 import { createBusTransport } from "../../../src/transport/bus/transport.ts"
 import { failure } from "../../contract/link.ts"
-import { contractOperations, identityRule } from "../../contract/operations.ts"
-import { testTransport } from "../../contract/transport.ts"
 import { MemoryBroker } from "./memory-bus.ts"
 import { ANN, PairSystem } from "./pair-system.ts"
 
@@ -250,37 +248,4 @@ describe.each(KINDS)("the guard on both ends of $name", ({ hasQueues }) => {
     const claimed = anonymous.call("pair.guarded", {}, { identity: ANN })
     expect(await failure(claimed)).toMatchObject({ code: "ACCESS_DENIED" })
   })
-})
-
-describe.each(KINDS)("the contract over $name", ({ name, hasQueues }) => {
-  testTransport(
-    name,
-    async ({ rule, isTrusted }) => {
-      const { registry, log } = contractOperations()
-      const broker = new MemoryBroker({ hasQueues, maxPayload: 1024 * 1024 })
-      const options = { logger: silentLogger, isTrusted }
-      const served = createBusTransport("test", broker.bus("worker"), options)
-      const server = serveCalls({
-        registry,
-        transport: served,
-        resolveIdentity: identityRule(rule),
-        logger: silentLogger,
-      })
-      const transport = createBusTransport("test", broker.bus("ann"), { logger: silentLogger })
-      const map = new PendingRequestMap(transport, { logger: silentLogger })
-      await map.call("demo.nothing")
-      return {
-        map,
-        log,
-        countsClaims: isTrusted,
-        inFlight: () => server.inFlight,
-        close: async () => {
-          await map.close()
-          await server.close()
-          await registry.close()
-        },
-      }
-    },
-    { hasPeer: false },
-  )
 })
