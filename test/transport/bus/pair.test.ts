@@ -1,8 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
-import { createBusTransport } from "../../../src/transport/bus/transport.ts"
 import { failure } from "../../contract/link.ts"
-import { MemoryBroker } from "./memory-bus.ts"
 import { ANN, PairSystem } from "./pair-system.ts"
 
 const KINDS = [
