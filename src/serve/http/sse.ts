@@ -33,7 +33,9 @@ const MOST_JOINED = 16 * 1024
  * reads slowly slows the handler down.
  */
 export class EventStream implements HTTPStream, Beating, Endable {
-  readonly #parts: EventStreamParts
+  readonly #parts: Omit<EventStreamParts, "first">
+  /** Until it is taken: what was sent is not kept for as long as the stream is open. */
+  #first: EventStreamParts["first"] | undefined
   readonly #limit: number
   #sink: HTTPSink | undefined
   #text = ""
@@ -46,8 +48,9 @@ export class EventStream implements HTTPStream, Beating, Endable {
   #ending: CallError | undefined
   #over: (() => void) | undefined
 
-  constructor(parts: EventStreamParts) {
+  constructor({ first, ...parts }: EventStreamParts) {
     this.#parts = parts
+    this.#first = first
     this.#id = parts.lastId
     this.#limit = Math.min(MOST_JOINED, parts.maxBufferBytes)
   }
@@ -91,10 +94,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
   }
 
   async #pump(sink: HTTPSink): Promise<void> {
-    const { items, first, render } = this.#parts
-    let result = await first
-    while (result.done !== true && !sink.isGone) {
-      this.#text += `id: ${++this.#id}\ndata: ${render(result.value)}\n\n`
+    while (this.#take(await this.#next(), sink)) {
       if (this.#text.length >= this.#limit) {
         this.#write()
         // Others have their turn, however fast the items come.
@@ -108,8 +108,21 @@ export class EventStream implements HTTPStream, Beating, Endable {
         this.#isFull = false
         if (sink.isGone) return
       }
-      result = await items.next()
     }
+  }
+
+  #next(): EventStreamParts["first"] {
+    const first = this.#first
+    if (first === undefined) return this.#parts.items.next()
+    this.#first = undefined
+    return first
+  }
+
+  /** Whether there was an item for somebody who is there. */
+  #take(result: IteratorResult<ResponseEnvelope, unknown>, sink: HTTPSink): boolean {
+    if (result.done === true || sink.isGone) return false
+    this.#text += `id: ${++this.#id}\ndata: ${this.#parts.render(result.value)}\n\n`
+    return true
   }
 
   readonly #flush = (): void => {
