@@ -1,6 +1,7 @@
 import type { AnyOperation } from "./define.ts"
 import { isCallError, refusal } from "./errors.ts"
 import type { CallError } from "./errors.ts"
+import { lightSignal } from "./internal/signals.ts"
 import type { Logger } from "./logger.ts"
 import { callMapOver } from "./protocol/pending-request-map.ts"
 import type { CallLink, PendingRequestMap } from "./protocol/pending-request-map.ts"
@@ -160,7 +161,7 @@ function forwarding(
     return {
       ...named,
       handler: (input: unknown, context: OperationContext) =>
-        map.subscribe(id, input, forwarded(context)),
+        map.subscribe(id, input, forwarded(context, context.signal)),
     }
   }
   const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
@@ -168,7 +169,7 @@ function forwarding(
     ...named,
     handler: async (input: unknown, context: OperationContext) => {
       try {
-        return await map.call(id, input, forwarded(context))
+        return await map.call(id, input, forwarded(context, lightSignal(context)))
       } catch (error) {
         // Asking again cannot do harm, and may find the peer back.
         throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
@@ -183,8 +184,8 @@ function retryable(error: CallError): CallError {
   return refusal(code, message, about)
 }
 
-function forwarded(context: OperationContext): PendingOptions {
-  const { identity, metadata, deadline, signal, requestId, progress } = context
+function forwarded(context: OperationContext, signal: AbortSignal | undefined): PendingOptions {
+  const { identity, metadata, deadline, requestId, progress } = context
   return {
     signal,
     deadline: deadline ?? Number.POSITIVE_INFINITY,

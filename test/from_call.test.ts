@@ -13,6 +13,7 @@ import {
 import type {
   CallEvent,
   CallRequestedEvent,
+  Clock,
   Transport,
   TransportReceiver,
   OperationRegistry,
@@ -118,6 +119,51 @@ describe("fromCall", () => {
     })
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, true])
   })
+
+  test.each([
+    { first: "the registry", ahead: 50 },
+    { first: "the link", ahead: -50 },
+  ])(
+    "whether it may have run is told alike when $first sees first that it is over",
+    async ({ ahead }) => {
+      const handler = (): Promise<never> => new Promise(() => undefined)
+      const hang = operation("demo.hang", { type: "mutation", handler })
+      const { near } = served([hang])
+      let fate = { mayHaveExecuted: false, retryable: true }
+      const link: Transport = {
+        open: (receiver) => near.open(receiver),
+        send: (event) => near.send(event),
+        close: () => near.close(),
+        fateOf: () => fate,
+      }
+      const clock: Clock = {
+        now: () => Date.now() + ahead,
+        setTimeout: (callback, milliseconds) => setTimeout(callback, milliseconds),
+        clearTimeout: (timer) => clearTimeout(timer as NodeJS.Timeout),
+      }
+      const local = quietRegistry(await fromCall(link), { clock })
+      const run = (): Promise<unknown> =>
+        rejection(local.execute("demo.hang", {}, { deadline: clock.now() + 100 }))
+
+      expect(await run()).toMatchObject({
+        code: "TIMEOUT",
+        mayHaveExecuted: false,
+        retryable: true,
+      })
+      fate = { mayHaveExecuted: true, retryable: false }
+      expect(await run()).toMatchObject({
+        code: "TIMEOUT",
+        mayHaveExecuted: true,
+        retryable: false,
+      })
+
+      fate = { mayHaveExecuted: false, retryable: true }
+      const leaving = new AbortController()
+      const left = rejection(local.execute("demo.hang", {}, { signal: leaving.signal }))
+      leaving.abort()
+      expect(await left).toMatchObject({ code: "ABORTED", mayHaveExecuted: false })
+    },
+  )
 
   test("many operations come in pages, large ones in pieces", async () => {
     const many = Array.from({ length: 1203 }, (_, at) => operation(`many.op${at}`, {}))

@@ -232,10 +232,15 @@ export class Call implements DeadlineEntry {
   /** Ends the call before its handler does, and everything that runs under it. */
   end(reason: EndReason, message: string, cause?: unknown): void {
     if (this.ended !== undefined || this.isOver) return
-    this.ended = endedEarly(this, reason, message, true, cause)
+    this.ended = endedEarly(this, reason, message, this.hasBegun, cause)
     this.unwatch()
     this.refuseWith(this.ended)
     this.stopWork(reason, message)
+  }
+
+  /** Something may have been done. A handler that only hands the call on may know that it was not. */
+  private get hasBegun(): boolean {
+    return this.extras?.token?.listener?.mayHaveExecuted?.() ?? true
   }
 
   /** The error of a call that ends before its handler was called. */

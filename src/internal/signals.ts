@@ -1,6 +1,8 @@
 /** Something that ends when a signal fires. */
 export interface SignalListener {
   handleEvent(): void
+  /** Whether ending it now may leave something done; not known when left out. */
+  mayHaveExecuted?(): boolean
 }
 
 /**

@@ -143,6 +143,10 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     return this.endpoint.link.fateOf?.(this.requestId) ?? {}
   }
 
+  mayHaveExecuted(): boolean {
+    return this.#isSent && (this.#fate().mayHaveExecuted ?? true)
+  }
+
   /** The same for one that its caller gave up, who does not want it again. */
   #effect(): CallErrorOptions {
     if (!this.#isSent) return NOT_SENT
