@@ -15,14 +15,14 @@ export function oursOverBus(name: BusName): BusContender {
   return {
     async serve(url) {
       const library = await loadBuiltBus()
-      const transport = transportTo(library, url)
+      const transport = transportTo(library, url, name)
       const registry = library.createRegistry(served(library))
       library.serveCalls({ registry, transport })
       await transport.whenConnected()
     },
     async connect(url) {
       const library = await loadBuiltBus()
-      const client = library.createClient<Registry>(transportTo(library, url))
+      const client = library.createClient<Registry>(transportTo(library, url, name))
       return {
         // Both do the same; what is not idempotent has to be granted to one worker before it runs.
         call:
@@ -65,14 +65,12 @@ function served({ defineOperation }: Pick<BusLibrary, "defineOperation">) {
   ] as const
 }
 
-function transportTo(library: BusLibrary, url: string): BusTransport {
-  if (!url.startsWith("redis"))
-    return library.createNatsTransport({ servers: url, logger: library.silentLogger })
+/** `prefix` keeps the workers of one contender from those of another. */
+function transportTo(library: BusLibrary, url: string, prefix: string): BusTransport {
+  const options = { prefix, logger: library.silentLogger }
+  if (!url.startsWith("redis")) return library.createNatsTransport({ ...options, servers: url })
   // The one that the library is tested with: this folder has an older one, for Moleculer.
   const root = createRequire(new URL("../../package.json", import.meta.url))
   const { Redis: Client } = root("ioredis") as { readonly Redis: new (url: string) => Redis }
-  return library.createRedisTransport({
-    client: new Client(url),
-    logger: library.silentLogger,
-  })
+  return library.createRedisTransport({ ...options, client: new Client(url) })
 }
