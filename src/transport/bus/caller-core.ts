@@ -177,7 +177,9 @@ export class CallerCore {
     const { group } = entry
     if (group === undefined) return
     entry.group = undefined
-    if (--group.open === 0) this.groups.delete(group.mark)
+    if (--group.open > 0) return
+    this.groups.delete(group.mark)
+    group.over()
   }
 
   /** Takes an entry out of everything; workers that may be at it for nothing are told. */

@@ -2,18 +2,18 @@ import { encodeCallEvent } from "../../call-codec.ts"
 import type { CallRequestedEvent } from "../../call-events.ts"
 import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import type { CallFate } from "../types.ts"
+import type { MessageText } from "./frame-builder.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import type { Offer } from "./offers.ts"
 import type { MarkedGroup } from "./request-batch.ts"
 import { StreamOrder } from "./stream-order.ts"
-import { requestText } from "./wire.ts"
+import { callText, quoted, requestText, shortInput } from "./short-messages.ts"
 
 /** What is done when its time has come. */
 export type Step = "dispatch" | "repeat" | "search"
 
 /** What an entry needs to know of those around it. */
 export interface EntryHost {
-  now(): number
   /** Its time has come. */
   due(entry: CallEntry): void
 }
@@ -74,9 +74,13 @@ export class CallEntry implements DeadlineEntry {
   /** Streams: after which item something was found missing, and asked for. */
   gapAt = -1
   credit: number | undefined
+  /** Its id, quoted. */
+  readonly idText: string
   readonly #host: EntryHost
   readonly #isSigned: boolean
-  /** Its event as JSON, without the closing brace and without its time. */
+  /** Its input as JSON, where it says little else. */
+  #input: string | undefined
+  /** Otherwise its event as JSON, without the closing brace and without its time. */
   #body: string | undefined
 
   // `Deadlines` keeps these.
@@ -85,12 +89,18 @@ export class CallEntry implements DeadlineEntry {
   dueBefore: DeadlineEntry | undefined = undefined
   dueAfter: DeadlineEntry | undefined = undefined
 
-  constructor(host: EntryHost, event: CallRequestedEvent, offer: Offer, isSigned: boolean) {
-    const now = host.now()
+  constructor(
+    host: EntryHost,
+    event: CallRequestedEvent,
+    offer: Offer,
+    isSigned: boolean,
+    now: number,
+  ) {
     this.#host = host
     this.#isSigned = isSigned
     this.event = event
     this.requestId = event.requestId
+    this.idText = quoted(event.requestId)
     this.operationId = event.operationId
     this.offer = offer
     this.isStream = event.kind === "stream" || event.window !== undefined
@@ -112,15 +122,23 @@ export class CallEntry implements DeadlineEntry {
 
   /** Makes its text, once. Throws a `CallError` where its input has no JSON form. */
   encode(): void {
-    this.#body ??= bodyOf(this.event, this.#isSigned)
+    if (this.#input !== undefined || this.#body !== undefined) return
+    const told = unclaimed(this.event, this.#isSigned)
+    this.#input = shortInput(told)
+    if (this.#input === undefined) this.#body = bodyOf(told)
   }
 
   /** The message that asks for it. */
-  requestText(isNow: boolean, now: number): string {
+  requestText(isNow: boolean, now: number): MessageText {
     this.encode()
     const { attempt, ticket } = this
     const left = this.deadline === Number.POSITIVE_INFINITY ? undefined : this.left(now)
-    return requestText(timedText(this.#body as string, left), attempt, isNow, ticket)
+    const sent = { attempt, isNow, ticket }
+    const { idText: id, operationId } = this
+    const input = this.#input
+    return input === undefined
+      ? { text: requestText(timedText(this.#body as string, left), sent) }
+      : callText({ id, operationId, input }, left, sent)
   }
 
   /** The latest attempt did not begin anywhere. */
@@ -161,21 +179,14 @@ export class CallEntry implements DeadlineEntry {
   }
 }
 
-/**
- * An event as JSON, without the closing brace and without its time, which differs from attempt to attempt.
- *
- * What a ticket says is not claimed besides.
- */
-export function bodyOf(event: CallRequestedEvent, isSigned: boolean): string {
-  if (!isSigned) {
-    const text = encodeCallEvent(event)
-    if (event.timeout === undefined) return text.slice(0, -1)
-    // Where it comes last, which is nearly always, nothing has to be copied.
-    const end = `,"timeout":${event.timeout}}`
-    if (text.endsWith(end)) return text.slice(0, -end.length)
-  }
-  const identity = isSigned ? undefined : event.identity
-  return encodeCallEvent({ ...event, timeout: undefined, identity }).slice(0, -1)
+/** An event without what a ticket says. */
+export function unclaimed(event: CallRequestedEvent, isSigned: boolean): CallRequestedEvent {
+  return isSigned ? { ...event, identity: undefined } : event
+}
+
+/** An event as JSON, without the closing brace and without its time, which differs from attempt to attempt. */
+export function bodyOf(event: CallRequestedEvent): string {
+  return encodeCallEvent({ ...event, timeout: undefined }).slice(0, -1)
 }
 
 /** The event whose body that is, with the milliseconds that are left of its time. */

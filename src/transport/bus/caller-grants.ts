@@ -5,6 +5,7 @@ import { say } from "./caller-failures.ts"
 import type { Dispatcher } from "./dispatcher.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import type { WorkerMessage } from "./messages.ts"
+import { goText } from "./short-messages.ts"
 
 type Accepted = WorkerMessage & { readonly type: "accepted" }
 type Refused = WorkerMessage & { readonly type: "refused" }
@@ -98,7 +99,7 @@ export class CallerGrants {
     const isSame = entry.worker === worker && entry.key === message.key
     if (!isSame) this.#turnAway(worker, message)
     // The grant was lost.
-    else if (message.runs !== true) this.#go(entry, worker, message.key)
+    else if (message.runs !== true) this.#go(entry, worker, message.key, this.#core.now())
   }
 
   #decide(entry: CallEntry, worker: KnownWorker, message: Accepted): void {
@@ -126,7 +127,7 @@ export class CallerGrants {
     if (isLatest) core.latency.observe(now - entry.sentAt)
     else if (attempt === 1) core.latency.observe(now - entry.firstSentAt)
     this.#bind(entry, worker, message, now)
-    if (runs !== true) this.#go(entry, worker, message.key)
+    if (runs !== true) this.#go(entry, worker, message.key, now)
   }
 
   /** From now on this worker has it, and nobody else. */
@@ -145,9 +146,9 @@ export class CallerGrants {
     entry.nextCheck = now + FIRST_CHECK
   }
 
-  #go(entry: CallEntry, worker: KnownWorker, key: string): void {
-    const left = entry.left(this.#core.now())
-    worker.tell({ type: "go", id: entry.requestId, key, left })
+  #go(entry: CallEntry, worker: KnownWorker, key: string, now: number): void {
+    const { text, head } = goText(entry.idText, key, entry.left(now))
+    worker.say(text, head)
   }
 
   /** Another worker may have run it, and for this one a second run is not harmless. */

@@ -144,6 +144,7 @@ export class GuardedCaller {
     const { pending, receiver } = this.#core
     const held = [...pending.values()].filter(({ attempt }) => attempt === 0)
     this.#detector.stop()
+    this.#dispatcher.close()
     this.#services.close()
     this.#core.close()
     for (const { event, operationId } of held) receiver?.undelivered(event, closed(operationId))
@@ -165,10 +166,11 @@ export class GuardedCaller {
     const offer = core.book.offers.of(operationId)
     if (offer === undefined) throw unknownId(operationId)
     const isSigned = core.signer !== undefined && event.identity !== undefined
-    const entry = new CallEntry(this.#host, event, offer, isSigned)
+    const now = core.now()
+    const entry = new CallEntry(this.#host, event, offer, isSigned, now)
     core.pending.set(requestId, entry)
     try {
-      this.#dispatcher.begin(entry)
+      this.#dispatcher.begin(entry, now)
     } catch (thrown) {
       core.finish(entry)
       throw thrown
@@ -176,7 +178,6 @@ export class GuardedCaller {
   }
 
   readonly #host = {
-    now: (): number => this.#core.now(),
     due: (entry: CallEntry): void => this.#dispatcher.due(entry),
   }
 

@@ -3,7 +3,6 @@ import type { WorkerMessage } from "./messages.ts"
 import { Outbox } from "./outbox.ts"
 import type { BusCaller } from "./types.ts"
 import { messageText } from "./wire.ts"
-import type { WorkerEntry } from "./worker-entry.ts"
 
 /** What answers go out by. */
 export interface CallerLink {
@@ -17,12 +16,13 @@ export interface CallerLink {
 /** A caller, as a worker sees it. */
 export class CallerPeer {
   readonly user: string
-  readonly entries: Set<WorkerEntry> = new Set()
   readonly outbox: Outbox
   /** Where answers go: what came with the last that it sent, because permission to answer wears off. */
   reply: string
   /** When it was last heard of. */
   heard = 0
+  /** It is known, and found again. */
+  isKept = false
 
   constructor({ user, reply }: BusCaller, { address, maxBytes, clock, answer }: CallerLink) {
     this.user = user
@@ -59,6 +59,8 @@ export class CallerPeers {
 
   /** Knows a caller from now on. */
   keep(from: BusCaller, peer: CallerPeer): void {
+    if (peer.isKept) return
+    peer.isKept = true
     this.#peers.set(keyOf(from), peer)
   }
 
@@ -75,6 +77,7 @@ export class CallerPeers {
     for (const [key, peer] of this.#peers) {
       if (peer.heard > before) continue
       this.#peers.delete(key)
+      peer.isKept = false
       silent.push(peer)
     }
     return silent

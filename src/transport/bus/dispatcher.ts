@@ -40,21 +40,21 @@ export class Dispatcher {
       this.#fail(entry, notSent(entry.operationId, thrown))
     })
     this.search = new WorkerSearch(core, (entry, worker) =>
-      this.#attempt(entry, () => this.#post(entry, worker)),
+      this.#attempt(entry, (now) => this.#post(entry, worker, now)),
     )
   }
 
   /** A new call. Throws a `CallError` when it cannot be sent at all. */
-  begin(entry: CallEntry): void {
+  begin(entry: CallEntry, now: number): void {
     entry.encode()
     const { identity } = entry.event
     const { signer } = this.#core
     if (signer === undefined || identity === undefined) {
-      this.#dispatch(entry)
+      this.#dispatch(entry, now)
       return
     }
     const { operationId, requestId } = entry
-    const timeout = Math.min(entry.left(this.#core.now()), LONG)
+    const timeout = Math.min(entry.left(now), LONG)
     entry.isSigning = true
     signer.sign(identity, { operationId, requestId, timeout }).then(
       (ticket) => {
@@ -68,7 +68,7 @@ export class Dispatcher {
 
   /** Gives a call to a worker, or ends it when it cannot be sent. */
   dispatch(entry: CallEntry): void {
-    this.#attempt(entry, () => this.#dispatch(entry))
+    this.#attempt(entry, (now) => this.#dispatch(entry, now))
   }
 
   /** Keeps a call until the broker is reached. */
@@ -170,14 +170,18 @@ export class Dispatcher {
     this.dispatch(entry)
   }
 
+  /** Sends nothing any more. */
+  close(): void {
+    this.#batch.close()
+  }
+
   /** Throws a `CallError` when it cannot be sent. */
-  #dispatch(entry: CallEntry): void {
+  #dispatch(entry: CallEntry, now: number): void {
     const { bus, breaker } = this.#core
     if (!bus.isConnected) {
       this.hold(entry)
       return
     }
-    const now = this.#core.now()
     const rest = breaker.restOf(entry.offer.mark, now)
     if (rest > 0) {
       this.#core.fail(entry, "UNAVAILABLE", say.resting(entry), { retryAfterMs: rest })
@@ -185,7 +189,7 @@ export class Dispatcher {
     }
     const worker = this.#workerFor(entry, now)
     if (worker === undefined && !bus.hasQueues) this.search.start(entry)
-    else this.#post(entry, worker)
+    else this.#post(entry, worker, now)
   }
 
   /** `undefined` where the broker is to choose, or nobody is known. */
@@ -200,21 +204,20 @@ export class Dispatcher {
   }
 
   /** Sends a request. Throws a `CallError` when it cannot leave. */
-  #post(entry: CallEntry, worker: KnownWorker | undefined): void {
+  #post(entry: CallEntry, worker: KnownWorker | undefined, now: number): void {
     const core = this.#core
-    const now = core.now()
     if (entry.deadline <= now) {
       core.fail(entry, "TIMEOUT", say.timeout(entry))
       return
     }
     const isNow = this.#mayRunNow(entry)
     this.#sending(entry, worker, isNow, now)
-    const text = entry.requestText(isNow, now)
+    const message = entry.requestText(isNow, now)
     try {
       const { address, maxPayload } = core.bus
-      const bytes = bytesBeyond(maxPayload, address, text)
+      const bytes = bytesBeyond(maxPayload, address, message)
       if (bytes !== undefined) throw tooLarge(entry, bytes, maxPayload)
-      this.#batch.send(entry, worker, text)
+      this.#batch.send(entry, worker, message)
     } catch (thrown) {
       this.#unsend(entry)
       throw thrown
@@ -301,10 +304,10 @@ export class Dispatcher {
     core.arm(entry, core.now() + delay)
   }
 
-  #attempt(entry: CallEntry, send: () => void): void {
+  #attempt(entry: CallEntry, send: (now: number) => void): void {
     if (entry.isOver) return
     try {
-      send()
+      send(this.#core.now())
     } catch (thrown) {
       this.#fail(entry, notSent(entry.operationId, thrown))
     }

@@ -5,12 +5,12 @@ import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import type { ResponseEnvelope } from "../../response-envelope.ts"
 import type { CallFate } from "../types.ts"
 import type { CallerCore } from "./caller-core.ts"
-import { bodyOf, timedText } from "./caller-entry.ts"
-import { requestText } from "./wire.ts"
+import { bodyOf, timedText, unclaimed } from "./caller-entry.ts"
 import { notSent, notSigned } from "./caller-failures.ts"
 import { mergeAnswers } from "./gather-merge.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import type { WorkerMessage } from "./messages.ts"
+import { requestText } from "./short-messages.ts"
 
 /** For so long others are waited for that nobody knows. */
 const LEAST_MS = 150
@@ -56,7 +56,7 @@ export class Gather implements DeadlineEntry {
     this.mark = core.newMark("g")
     this.#onEnd = onEnd
     this.#isSigned = core.signer !== undefined && event.identity !== undefined
-    this.#body = bodyOf(event, this.#isSigned)
+    this.#body = bodyOf(unclaimed(event, this.#isSigned))
     this.#deadline = core.now() + (event.timeout ?? Number.POSITIVE_INFINITY)
   }
 
@@ -182,7 +182,8 @@ export class Gather implements DeadlineEntry {
     if (left !== undefined && left <= 0) return
     this.#rounds++
     this.#askedAt = now
-    const text = requestText(timedText(this.#body, left), this.#rounds, true, this.#ticket)
+    const sent = { attempt: this.#rounds, isNow: true, ticket: this.#ticket }
+    const text = requestText(timedText(this.#body, left), sent)
     this.#arm(now + LEAST_MS)
     core.bus.toAll(this.event.operationId, core.frame(text), this.mark)
   }

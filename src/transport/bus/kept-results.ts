@@ -1,16 +1,21 @@
+import type { MessageText } from "./frame-builder.ts"
+
 /** A text that may have to be sent again: a result, or an item of a stream. */
 export class KeptText<TOwner> {
   readonly owner: TOwner
   readonly text: string
+  /** How the list begins that it is an item of. */
+  readonly head: string | undefined
   /** When it last went out. */
   sentAt: number
   isKept = false
   older: KeptText<TOwner> | undefined
   newer: KeptText<TOwner> | undefined
 
-  constructor(owner: TOwner, text: string, sentAt: number) {
+  constructor(owner: TOwner, { text, head }: MessageText, sentAt: number) {
     this.owner = owner
     this.text = text
+    this.head = head
     this.sentAt = sentAt
   }
 }

@@ -50,8 +50,13 @@ export class KnownWorker {
 
   /** Says something, together with all else that it is told in this turn. */
   tell(message: CallerMessage): void {
+    this.say(messageText(message))
+  }
+
+  /** The same with a message that is text already, or an item of a list that begins with `head`. */
+  say(text: string, head?: string): void {
     this.confirm()
-    this.#outbox.add(messageText(message))
+    this.#outbox.add(text, head)
   }
 
   /** Asks whether it is there, what became of calls, and for what is missing of streams. */

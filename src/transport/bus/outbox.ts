@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform.ts"
-import { frameText } from "./wire.ts"
+import { FrameBuilder, frameOf, lengthOf, wholeText } from "./frame-builder.ts"
+import type { MessageText } from "./frame-builder.ts"
 
 /** A character is at most three bytes, so that texts need not be measured. */
 const BYTES_PER_CHARACTER = 3
@@ -16,27 +17,26 @@ export class Outbox {
   readonly #maxBytes: () => number
   readonly #clock: Clock
   readonly #send: (text: string) => void
-  #texts: string[] = []
-  #length = 0
+  readonly #frame: FrameBuilder
   #isDue = false
 
   /** `send` gets whole frames, at the end of a turn: it deals with its own errors. */
   constructor(from: string, maxBytes: () => number, clock: Clock, send: (text: string) => void) {
     this.#from = from
+    this.#frame = new FrameBuilder(from)
     this.#maxBytes = maxBytes
     this.#clock = clock
     this.#send = send
   }
 
-  /** Adds a message, in order. What would not fit with others leaves alone. */
-  add(messageText: string): void {
-    const length = messageText.length + 1
+  /** Adds a message, in order, or with `head` an item of a list. What would not fit with others leaves alone. */
+  add(text: string, head?: string): void {
+    const frame = this.#frame
     const isFull =
-      this.#texts.length >= MOST_MESSAGES ||
-      (this.#length + length) * BYTES_PER_CHARACTER > this.#room()
+      frame.count >= MOST_MESSAGES ||
+      (frame.length + lengthOf(text, head)) * BYTES_PER_CHARACTER > this.#room()
     if (isFull) this.flush()
-    this.#texts.push(messageText)
-    this.#length += length
+    frame.add(text, head)
     if (this.#isDue) return
     this.#isDue = true
     if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#onTurn, 0)
@@ -45,11 +45,7 @@ export class Outbox {
 
   /** Sends what waits now. */
   flush(): void {
-    if (this.#texts.length === 0) return
-    const texts = this.#texts
-    this.#texts = []
-    this.#length = 0
-    this.#send(frameText(this.#from, texts))
+    if (this.#frame.count > 0) this.#send(this.#frame.take())
   }
 
   #room(): number {
@@ -62,16 +58,19 @@ export class Outbox {
   }
 }
 
+const EMPTY = frameOf("", "").length
+
 /** Bytes of a frame besides its messages. */
 export function frameOverhead(from: string): number {
-  return frameText(from, []).length
+  return EMPTY + from.length
 }
 
 /** Bytes that a message takes in a frame of its own, when that is more than a limit; otherwise `undefined`. */
-export function bytesBeyond(limit: number, from: string, messageText: string): number | undefined {
+export function bytesBeyond(limit: number, from: string, message: MessageText): number | undefined {
   const overhead = frameOverhead(from)
-  if (messageText.length * BYTES_PER_CHARACTER + overhead <= limit) return undefined
-  const bytes = utf8Length(messageText) + overhead
+  const { text, head } = message
+  if (lengthOf(text, head) * BYTES_PER_CHARACTER + overhead <= limit) return undefined
+  const bytes = utf8Length(wholeText(message)) + overhead
   return bytes > limit ? bytes : undefined
 }
 

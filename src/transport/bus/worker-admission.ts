@@ -55,7 +55,7 @@ export class WorkerAdmission {
     const entry = new WorkerEntry({ caller, message, key, isIdempotent, now, bytes })
     entry.mayRunNow = this.#mayRunNow(message)
     calls.add(entry)
-    this.#identify(entry, message)
+    this.#identify(entry, message, now)
   }
 
   /** Does not take a request. */
@@ -99,14 +99,10 @@ export class WorkerAdmission {
    * said again, less and less often.
    */
   remind(entry: WorkerEntry): void {
-    if (entry.state !== "waiting" || this.#desk.parts.clock.now() < entry.sayAgainAt) return
-    this.#sayAgainLater(entry, entry.sayAgainAfter * 2)
+    const now = this.#desk.parts.clock.now()
+    if (entry.state !== "waiting" || now < entry.sayAgainAt) return
+    sayAgainLater(entry, entry.sayAgainAfter * 2, now)
     sayAccepted(entry)
-  }
-
-  #sayAgainLater(entry: WorkerEntry, after: number): void {
-    entry.sayAgainAfter = after
-    entry.sayAgainAt = this.#desk.parts.clock.now() + after
   }
 
   #tooMuch(operationId: string): CallError | undefined {
@@ -129,28 +125,36 @@ export class WorkerAdmission {
     return now === true && !this.#refused.has(event.requestId)
   }
 
-  #identify(entry: WorkerEntry, message: Request): void {
+  #identify(entry: WorkerEntry, message: Request, now: number): void {
     const failed = (thrown: unknown): void => this.#notIdentified(entry, message, thrown)
     try {
       const found = identityOf(message, entry.caller.user, this.#desk.parts)
       if (found instanceof Promise) {
-        found.then((identity) => this.#identified(entry, message, identity)).catch(failed)
+        const { clock } = this.#desk.parts
+        found
+          .then((identity) => this.#identified(entry, message, identity, clock.now()))
+          .catch(failed)
         return
       }
-      this.#identified(entry, message, found)
+      this.#identified(entry, message, found, now)
     } catch (thrown) {
       failed(thrown)
     }
   }
 
-  #identified(entry: WorkerEntry, message: Request, identity: Identity | undefined): void {
+  #identified(
+    entry: WorkerEntry,
+    message: Request,
+    identity: Identity | undefined,
+    now: number,
+  ): void {
     const { calls, offer } = this.#desk
     // Its caller left meanwhile.
     if (calls.get(entry.id) !== entry) return
     entry.peer = { identity, user: entry.caller.user }
     entry.event = withoutClaim(message)
     entry.state = "waiting"
-    this.#sayAgainLater(entry, 2 * this.#desk.settings.pingMs)
+    sayAgainLater(entry, 2 * this.#desk.settings.pingMs, now)
     if (offer.isOpen) this.#accept(entry)
     else disown(this.#desk, entry, refusals.notServing(entry.operationId))
   }
@@ -197,6 +201,11 @@ export class WorkerAdmission {
     calls.begin(entry)
     receiver()?.event(entry.granted(event, left), entry.peer)
   }
+}
+
+function sayAgainLater(entry: WorkerEntry, after: number, now: number): void {
+  entry.sayAgainAfter = after
+  entry.sayAgainAt = now + after
 }
 
 /** A number from 0 to 1 that nobody can guess. */

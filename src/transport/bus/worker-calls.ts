@@ -1,5 +1,7 @@
 import type { CallerPeer } from "./callers.ts"
+import type { MessageText } from "./frame-builder.ts"
 import { KeptResults, KeptText } from "./kept-results.ts"
+import { SentItems } from "./sent-items.ts"
 import type { WorkerEntry } from "./worker-entry.ts"
 
 /** The requests that a worker has, and what it keeps of them. */
@@ -40,9 +42,10 @@ export class WorkerCalls {
     return entry?.caller === caller ? entry : undefined
   }
 
-  /** All of them, as they are now. */
-  all(): WorkerEntry[] {
-    return [...this.#entries.values()]
+  /** All of them, as they are now; or all of one caller. */
+  all(caller?: CallerPeer): WorkerEntry[] {
+    const entries = [...this.#entries.values()]
+    return caller === undefined ? entries : entries.filter((entry) => entry.caller === caller)
   }
 
   count(state: WorkerEntry["state"]): number {
@@ -53,7 +56,6 @@ export class WorkerCalls {
 
   add(entry: WorkerEntry): void {
     this.#entries.set(entry.id, entry)
-    entry.caller.entries.add(entry)
     this.#waitingBytes += entry.bytes
   }
 
@@ -65,15 +67,16 @@ export class WorkerCalls {
   }
 
   /** It is over, and this is what was said of it. */
-  end(entry: WorkerEntry, text: string, now: number): void {
+  end(entry: WorkerEntry, message: MessageText, now: number): void {
     entry.state = "done"
-    entry.result = new KeptText(entry, text, now)
+    entry.result = new KeptText(entry, message, now)
     this.#kept.add(entry.result)
   }
 
   /** An item of its stream that the caller may not get. */
-  item(entry: WorkerEntry, text: string, now: number): void {
-    const item = new KeptText(entry, text, now)
+  item(entry: WorkerEntry, message: MessageText, now: number): void {
+    const item = new KeptText(entry, message, now)
+    entry.items ??= new SentItems()
     entry.items.add(item)
     this.#kept.add(item)
   }
@@ -83,18 +86,18 @@ export class WorkerCalls {
     if (kept === undefined) return
     this.resent++
     kept.sentAt = now
-    kept.owner.caller.outbox.add(kept.text)
+    kept.owner.caller.outbox.add(kept.text, kept.head)
   }
 
   /** Its caller has the items of its stream up to this one. */
   received(entry: WorkerEntry, seq: number): void {
-    for (const item of entry.items.receivedUpTo(seq)) this.#kept.drop(item)
+    const { items } = entry
+    if (items !== undefined) for (const item of items.receivedUpTo(seq)) this.#kept.drop(item)
   }
 
   /** Knows nothing of it any more. That is safe at any time: a grant with its key runs nothing then. */
   forget(entry: WorkerEntry): void {
     if (this.#entries.get(entry.id) === entry) this.#entries.delete(entry.id)
-    entry.caller.entries.delete(entry)
     if (entry.event !== undefined) this.#waitingBytes -= entry.bytes
     entry.event = undefined
     if (entry.result !== undefined) this.#kept.drop(entry.result)

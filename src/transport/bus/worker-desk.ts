@@ -8,6 +8,7 @@ import type { BusOptions, GuardSettings } from "./options.ts"
 import type { ServingStats } from "./stats.ts"
 import type { WorkerCalls } from "./worker-calls.ts"
 import type { WorkerEntry } from "./worker-entry.ts"
+import { acceptedText } from "./short-messages.ts"
 import type { WorkerOffer } from "./worker-offer.ts"
 
 /** What a guarded worker goes by besides its bus. */
@@ -38,9 +39,10 @@ export interface WorkerDesk {
 
 /** Says that a request is here, and whether it runs. */
 export function sayAccepted(entry: WorkerEntry): void {
-  const { id, attempt, key, isIdempotent, state } = entry
-  const runs = state === "running" ? true : undefined
-  entry.caller.say({ type: "accepted", id, attempt, key, isIdempotent, runs })
+  const { idText, attempt, key, isIdempotent, state } = entry
+  const runs = state === "running"
+  const { text, head } = acceptedText(idText, { attempt, key, isIdempotent, runs })
+  entry.caller.outbox.add(text, head)
 }
 
 /** It was accepted, has not begun, and never will: another worker may take it. */

@@ -3,7 +3,8 @@ import type { TransportPeer } from "../types.ts"
 import type { CallerPeer } from "./callers.ts"
 import type { KeptText } from "./kept-results.ts"
 import type { CallerMessage } from "./messages.ts"
-import { SentItems } from "./sent-items.ts"
+import type { SentItems } from "./sent-items.ts"
+import { quoted } from "./short-messages.ts"
 
 /** What a worker has of a request, and how it was asked. */
 export interface WorkerEntryParts {
@@ -20,6 +21,8 @@ export interface WorkerEntryParts {
 /** A request that a worker has. */
 export class WorkerEntry {
   readonly id: string
+  /** Its id, quoted. */
+  readonly idText: string
   readonly operationId: string
   readonly caller: CallerPeer
   /** What a grant has to name: an entry that was forgotten and came again has another one. */
@@ -43,11 +46,13 @@ export class WorkerEntry {
   peer: TransportPeer = {}
   /** The answer, or the end of a stream. */
   result: KeptText<WorkerEntry> | undefined
-  readonly items: SentItems<WorkerEntry> = new SentItems()
+  /** Streams: the items that were sent. */
+  items: SentItems<WorkerEntry> | undefined
 
   constructor({ caller, message, key, isIdempotent, now, bytes }: WorkerEntryParts) {
     const { event, attempt } = message
     this.id = event.requestId
+    this.idText = quoted(event.requestId)
     this.operationId = event.operationId
     this.caller = caller
     this.key = key
@@ -68,6 +73,8 @@ export class WorkerEntry {
 
   /** What its handler is given: the time that is left, where there is a limit. */
   granted(event: CallRequestedEvent, left: number): CallRequestedEvent {
-    return event.timeout === undefined ? event : { ...event, timeout: left }
+    // It was made from what came, for this entry alone: nobody else sees it change.
+    if (event.timeout !== undefined) (event as { timeout?: number }).timeout = left
+    return event
   }
 }

@@ -51,7 +51,7 @@ export class WorkerResending {
   #resendAfter(entry: WorkerEntry, seq: number, before: number): boolean {
     const { calls, parts } = this.#desk
     calls.received(entry, seq)
-    const items = entry.items.missing()
+    const items = entry.items === undefined ? [] : entry.items.missing()
     if (items === undefined) return false
     for (const item of items) {
       // This one and all that follow are on their way.

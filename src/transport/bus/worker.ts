@@ -2,12 +2,14 @@ import type { CallErrorEvent, CallEvent } from "../../call-events.ts"
 import type { ServedOperations, TransportReceiver } from "../types.ts"
 import { CallerPeers } from "./callers.ts"
 import type { CallerPeer } from "./callers.ts"
+import type { MessageText } from "./frame-builder.ts"
 import type { CallerMessage } from "./messages.ts"
 import type { GuardSettings } from "./options.ts"
 import { bytesBeyond } from "./outbox.ts"
 import type { ServingStats } from "./stats.ts"
 import { Ticker } from "./ticker.ts"
 import type { Bus, BusCaller } from "./types.ts"
+import { resultText } from "./short-messages.ts"
 import { messageText, readCallerFrame } from "./wire.ts"
 import { WorkerAdmission } from "./worker-admission.ts"
 import { WorkerCalls } from "./worker-calls.ts"
@@ -77,14 +79,14 @@ export class GuardedWorker {
     // Its caller left, or was given up.
     if (entry?.state !== "running") return
     const now = parts.clock.now()
-    const text = this.#textOf(event, entry)
-    if (event.type === "call.responded" && event.seq !== undefined) calls.item(entry, text, now)
+    const message = this.#textOf(event, entry)
+    if (event.type === "call.responded" && event.seq !== undefined) calls.item(entry, message, now)
     else if (event.type !== "call.progress") {
       // Without a deadline it is kept as long as its caller may be silent.
       if (entry.expires === Number.POSITIVE_INFINITY) entry.expires = now + settings.callerSilentMs
-      calls.end(entry, text, now)
+      calls.end(entry, message, now)
     }
-    entry.caller.outbox.add(text)
+    entry.caller.outbox.add(message.text, message.head)
   }
 
   fromCaller(text: string, from: BusCaller): void {
@@ -225,8 +227,8 @@ export class GuardedWorker {
   }
 
   #lose(caller: CallerPeer): void {
-    const { parts, counts, settings } = this.#desk
-    const entries = [...caller.entries]
+    const { calls, parts, counts, settings } = this.#desk
+    const entries = calls.all(caller)
     if (entries.some(({ state }) => state !== "done")) {
       counts.callersLost++
       const fields = { user: caller.user, calls: entries.length, after: settings.callerSilentMs }
@@ -235,19 +237,20 @@ export class GuardedWorker {
     for (const entry of entries) giveUp(this.#desk, entry, "The caller was lost.")
   }
 
-  #textOf(event: CallEvent, entry: WorkerEntry): string {
+  #textOf(event: CallEvent, entry: WorkerEntry): MessageText {
     // Its caller must not take an error for the end of what came before it.
-    const after = event.type === "call.error" ? entry.items.count : 0
+    const after = event.type === "call.error" ? (entry.items?.count ?? 0) : 0
     const about = after > 0 ? { after } : {}
-    const text = messageText({ type: "event", event, ...about })
+    const short = event.type === "call.responded" ? resultText(entry.idText, event) : undefined
+    const message = short ?? { text: messageText({ type: "event", event, ...about }) }
     const { maxPayload, address } = this.#bus
-    const bytes = bytesBeyond(maxPayload, address, text)
-    if (bytes === undefined) return text
+    const bytes = bytesBeyond(maxPayload, address, message)
+    if (bytes === undefined) return message
     if (event.type !== "call.error") {
       throw answerTooLarge(event.requestId, entry.operationId, bytes, maxPayload)
     }
     // An error that does not fit would be told to nobody: it goes without its details.
-    return messageText({ type: "event", event: withoutDetails(event), ...about })
+    return { text: messageText({ type: "event", event: withoutDetails(event), ...about }) }
   }
 
   #answer(reply: string, text: string): void {

@@ -4,8 +4,9 @@ import { CallerLab } from "./caller-harness.ts"
 import type { Sent } from "./caller-harness.ts"
 
 /** Frames of requests, as they went out. */
-function frames(lab: CallerLab): readonly Sent[] {
-  lab.clock.turn()
+async function frames(lab: CallerLab): Promise<readonly Sent[]> {
+  // Those that wait for an earlier frame do so for 2 ms at most.
+  await lab.advance(2)
   return lab.bus.sent.filter(({ to }) => to === "any" || to === "worker")
 }
 
@@ -16,44 +17,44 @@ function idsIn(sent: readonly Sent[]): string[] {
 }
 
 describe("requests of one turn", () => {
-  test("go out at once as far as there is only one", () => {
+  test("go out at once as far as there is only one", async () => {
     const lab = new CallerLab()
     const id = lab.call()
     expect(idsIn(lab.bus.sent)).toEqual([id])
   })
 
-  test("travel together, in so small groups that many workers get some", () => {
+  test("travel together, in so small groups that many workers get some", async () => {
     const lab = new CallerLab()
     const workers = ["w1", "w2", "w3"]
     for (const address of workers) lab.worker(address, { "task.do": false })
     const ids = Array.from({ length: 600 }, () => lab.call())
-    const sent = frames(lab)
+    const sent = await frames(lab)
     expect(idsIn(sent).toSorted()).toEqual(ids.toSorted())
     expect(sent.length).toBeLessThan(100)
     expect(sent.length).toBeGreaterThanOrEqual(4 * workers.length)
     expect(new Set(sent.map(({ mark }) => mark)).size).toBe(sent.length)
   })
 
-  test("go each to the address of its own operation", () => {
+  test("go each to the address of its own operation", async () => {
     const lab = new CallerLab()
     for (let round = 0; round < 40; round++) {
       lab.call("task.do")
       lab.call("task.other")
     }
-    for (const { operationId, messages } of frames(lab)) {
+    for (const { operationId, messages } of await frames(lab)) {
       for (const message of messages) {
         expect(message.type === "request" && message.event.operationId).toBe(operationId)
       }
     }
   })
 
-  test("go each to the worker that was chosen for it", () => {
+  test("go each to the worker that was chosen for it", async () => {
     let turn = 0
     const lab = new CallerLab({ hasQueues: false, random: () => (turn++ * 0.37) % 1 })
     lab.worker("w1", { "task.do": false })
     lab.worker("w2", { "task.do": false })
     const ids = Array.from({ length: 100 }, () => lab.call())
-    const sent = frames(lab)
+    const sent = await frames(lab)
     expect(new Set(sent.map(({ worker }) => worker))).toEqual(new Set(["w1", "w2"]))
     expect(idsIn(sent).toSorted()).toEqual(ids.toSorted())
     for (const worker of ["w1", "w2"]) {
@@ -64,19 +65,19 @@ describe("requests of one turn", () => {
     }
   })
 
-  test("fit into what the broker takes", () => {
+  test("fit into what the broker takes", async () => {
     const lab = new CallerLab()
     lab.bus.maxPayload = 3000
     const input = "ä".repeat(500)
     const ids = Array.from({ length: 300 }, () => lab.call("task.do", { input }))
-    expect(idsIn(frames(lab)).toSorted()).toEqual(ids.toSorted())
+    expect(idsIn(await frames(lab)).toSorted()).toEqual(ids.toSorted())
   })
 
-  test("that are left before it is over never leave", () => {
+  test("that are left before it is over never leave", async () => {
     const lab = new CallerLab()
     const [first, second, third] = [lab.call(), lab.call(), lab.call()]
     lab.abort(second)
-    expect(idsIn(frames(lab))).toEqual([first, third])
+    expect(idsIn(await frames(lab))).toEqual([first, third])
   })
 
   test("are held where the broker goes before it is over, and sent once when it is back", async () => {
@@ -84,7 +85,7 @@ describe("requests of one turn", () => {
     const ids = [lab.call(), lab.call(), lab.call()]
     lab.disconnect()
     await lab.advance(100)
-    expect(idsIn(frames(lab))).toEqual([ids[0]])
+    expect(idsIn(await frames(lab))).toEqual([ids[0]])
     lab.reconnect()
     await lab.advance(300)
     expect(lab.requests(ids[1] ?? "")).toHaveLength(1)
@@ -101,7 +102,7 @@ describe("requests of one turn", () => {
     expect(lab.clock.timers).toBe(0)
   })
 
-  test("are too large one by one, and said so to the one whose it is", () => {
+  test("are too large one by one, and said so to the one whose it is", async () => {
     const lab = new CallerLab()
     lab.bus.maxPayload = 1000
     const first = lab.call()
@@ -109,32 +110,107 @@ describe("requests of one turn", () => {
       expect.objectContaining({ code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: false }),
     )
     const third = lab.call()
-    expect(idsIn(frames(lab))).toEqual([first, third])
+    expect(idsIn(await frames(lab))).toEqual([first, third])
+  })
+})
+
+describe("where much is under way", () => {
+  /** Twenty calls, all on their way to one worker. */
+  const busy = async (): Promise<{ lab: CallerLab; ids: readonly string[] }> => {
+    const lab = new CallerLab()
+    lab.worker("w1", { "task.do": false })
+    const ids = Array.from({ length: 20 }, () => lab.call())
+    await lab.advance(2)
+    expect(ids.every((id) => lab.requests(id).length === 1)).toBe(true)
+    return { lab, ids }
+  }
+
+  test("requests wait until an earlier frame is accepted, and leave together", async () => {
+    const { lab, ids } = await busy()
+    const before = lab.bus.sent.length
+    const next = lab.call()
+    await lab.advance(0)
+    const last = lab.call()
+    await lab.advance(1)
+    expect(lab.bus.sent).toHaveLength(before)
+
+    for (const id of ids) lab.worker("w1").accept(id)
+    await lab.advance(0)
+    expect(lab.requests(next)[0]?.at).toBe(lab.requests(last)[0]?.at)
+    expect(lab.requests(next)).toHaveLength(1)
+    expect(lab.clock.time).toBe(1_000_003)
+  })
+
+  test("they do not wait for long", async () => {
+    const { lab } = await busy()
+    const id = lab.call()
+    await lab.advance(1)
+    expect(lab.requests(id)).toHaveLength(0)
+    await lab.advance(1)
+    expect(lab.requests(id)).toHaveLength(1)
+  })
+
+  test("those whose caller left meanwhile never leave", async () => {
+    const { lab, ids } = await busy()
+    const id = lab.call()
+    await lab.advance(1)
+    lab.abort(id)
+    for (const other of ids) lab.worker("w1").accept(other)
+    await lab.advance(100)
+    expect(lab.requests(id)).toHaveLength(0)
+    expect(lab.outcome(id)).toEqual([])
+  })
+
+  test("those of another operation do not wait for it", async () => {
+    const { lab } = await busy()
+    const id = lab.call("task.other")
+    await lab.advance(0)
+    expect(lab.requests(id)).toHaveLength(1)
+  })
+
+  test("nothing waits where the broker goes meanwhile, or the transport is closed", async () => {
+    const { lab } = await busy()
+    const id = lab.call()
+    await lab.advance(1)
+    lab.disconnect()
+    await lab.advance(100)
+    expect(lab.requests(id)).toHaveLength(0)
+    lab.reconnect()
+    await lab.advance(305)
+    expect(lab.requests(id)).toHaveLength(1)
+    lab.call()
+    await lab.advance(1)
+    lab.caller.close()
+    expect(lab.clock.timers).toBe(0)
   })
 })
 
 describe("requests that travelled together", () => {
   /** Many calls, of which some are in one frame. */
-  const together = (): { lab: CallerLab; ids: readonly string[]; mark: string } => {
+  const together = async (): Promise<{
+    lab: CallerLab
+    ids: readonly string[]
+    mark: string
+  }> => {
     const lab = new CallerLab()
     for (let round = 0; round < 64; round++) lab.call("task.get")
-    const frame = frames(lab).find(({ messages }) => messages.length > 2)
+    const frame = (await frames(lab)).find(({ messages }) => messages.length > 2)
     if (frame === undefined) throw new Error("no frame of several")
     return { lab, ids: idsIn([frame]), mark: frame.mark }
   }
 
   test("are unheard together", async () => {
-    const { lab, ids, mark } = together()
+    const { lab, ids, mark } = await together()
     lab.caller.unheard(mark)
     lab.caller.unheard(mark)
-    await lab.advance(200)
+    await lab.advance(205)
     for (const id of ids) expect(lab.requests(id)).toHaveLength(2)
     for (const id of ids) lab.unheard(id)
     for (const id of ids) expect(lab.error(id)).toMatchObject({ code: "UNAVAILABLE" })
   })
 
   test("are unheard only as far as they still wait for that", async () => {
-    const { lab, ids, mark } = together()
+    const { lab, ids, mark } = await together()
     const [first = "", ...others] = ids
     const worker = lab.worker("w1")
     worker.accept(first)
@@ -146,8 +222,8 @@ describe("requests that travelled together", () => {
     expect(lab.outcome(others[0] ?? "")).toEqual([])
   })
 
-  test("are denied together", () => {
-    const { lab, ids, mark } = together()
+  test("are denied together", async () => {
+    const { lab, ids, mark } = await together()
     lab.caller.denied(mark, new CallError("ACCESS_DENIED", "no"))
     for (const id of ids) expect(lab.error(id).code).toBe("ACCESS_DENIED")
   })

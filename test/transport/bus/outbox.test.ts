@@ -103,8 +103,8 @@ describe("sizes", () => {
     "of %j are counted as they leave",
     (text) => {
       const bytes = Buffer.byteLength(frameText("me", [text]))
-      expect(bytesBeyond(bytes, "me", text)).toBeUndefined()
-      expect(bytesBeyond(bytes - 1, "me", text)).toBe(bytes)
+      expect(bytesBeyond(bytes, "me", { text })).toBeUndefined()
+      expect(bytesBeyond(bytes - 1, "me", { text })).toBe(bytes)
       expect(frameOverhead("me")).toBe(Buffer.byteLength(frameText("me", [])))
     },
   )

@@ -5,7 +5,7 @@ function frame(...messages: unknown[]): string {
   return JSON.stringify({ from: "caller1", messages })
 }
 
-const request = { type: "request", attempt: 1, event: requestOf() }
+const request = ["r", 1, 0, requestOf()]
 const NO_FRAMES: Record<string, string> = {
   nothing: "",
   "no JSON": "{",
@@ -19,7 +19,7 @@ const NO_FRAMES: Record<string, string> = {
   "no messages": `{"from":"caller1"}`,
   "messages that are none": `{"from":"caller1","messages":{"length":1}}`,
   "too many messages": JSON.stringify({ from: "a", messages: Array(10_001).fill(0) }),
-  "10 MB": frame({ ...request, event: requestOf({ input: "x".repeat(10_000_000) }) }),
+  "10 MB": frame(["r", 1, 0, requestOf({ input: "x".repeat(10_000_000) })]),
   "10 MB of brackets": "[".repeat(10_000_000),
 }
 
@@ -31,11 +31,17 @@ const NO_MESSAGES: Record<string, unknown> = {
   "an unknown type": { type: "run" },
   "a type of Object": { type: "constructor" },
   "an answer": { type: "pong", unknown: [], lost: [] },
-  "a grant without a key": { type: "go", id: "r1", left: 1 },
-  "a grant with a key that is a number": { type: "go", id: "r1", key: 1, left: 1 },
-  "a grant without time": { type: "go", id: "r1", key: "k", left: null },
-  "a grant with a time that is a text": { type: "go", id: "r1", key: "k", left: "1" },
-  "a grant of less than no time": { type: "go", id: "r1", key: "k", left: -1 },
+  "an empty list": [],
+  "a list of a list": [["g", "r1", "k", 1]],
+  "a grant as an object": { type: "go", id: "r1", key: "k", left: 1 },
+  "a request as an object": { type: "request", attempt: 1, event: requestOf() },
+  "a grant of nothing": ["g"],
+  "a grant without time": ["g", "r1", "k"],
+  "a grant with a key that is a number": ["g", "r1", 1, 1],
+  "a grant whose time is null": ["g", "r1", "k", null],
+  "a grant with a time that is a text": ["g", "r1", "k", "1"],
+  "a grant of less than no time": ["g", "r1", "k", -1],
+  "a grant of an object": ["g", {}, "k", 1],
   "an id of 300 letters": { type: "nogo", id: "x".repeat(300), key: "k" },
   "an empty id": { type: "nogo", id: "", key: "k" },
   "ids that are none": { type: "done", ids: [{}] },
@@ -43,24 +49,26 @@ const NO_MESSAGES: Record<string, unknown> = {
   "a ping without streams": { type: "ping", ids: [] },
   "a ping with odd counts": { type: "ping", ids: [], streams: { s1: -1 } },
   "a ping with counts that are texts": { type: "ping", ids: [], streams: { s1: "1" } },
-  "a request without an event": { type: "request", attempt: 1 },
-  "a request without an attempt": { type: "request", event: requestOf() },
-  "a request with an answer in it": {
-    ...{ type: "request", attempt: 1, event: { type: "call.completed", requestId: "r1" } },
-  },
-  "a request without an operation": {
-    ...{ type: "request", attempt: 1, event: { type: "call.requested", requestId: "r1" } },
-  },
-  "a request with a time that is a text": {
-    ...{ type: "request", attempt: 1, event: { ...requestOf(), timeout: "1" } },
-  },
-  "a request with a ticket that is none": { ...request, ticket: 1 },
-  "a request that says it has bytes": {
-    ...{ type: "request", attempt: 1, event: { ...requestOf(), binary: ["/no/such"] } },
-  },
-  "an event that is none": { type: "event", event: { type: "call.credit", requestId: "s1" } },
-  "a request as an event": { type: "event", event: requestOf() },
-  "a result as an event": { type: "event", event: { type: "call.completed", requestId: "r1" } },
+  "a request without an event": ["r", 1, 0],
+  "a request without an attempt": ["r", null, 0, requestOf()],
+  "a request with an answer in it": ["r", 1, 0, { type: "call.completed", requestId: "r1" }],
+  "a request without an operation": ["r", 1, 0, { type: "call.requested", requestId: "r1" }],
+  "a request with a time that is a text": ["r", 1, 0, { ...requestOf(), timeout: "1" }],
+  "a request with a ticket that is none": ["r", 1, 0, requestOf(), 1],
+  "a request that says it has bytes": ["r", 1, 0, { ...requestOf(), binary: ["/no/such"] }],
+  "calls of which there are none": ["c", "orders.add", 1, 0],
+  "a call that is cut off": ["c", "orders.add", 1, 0, "r9", 1000],
+  "a call without an id": ["c", "orders.add", 1, 0, null, 1000, {}, 0],
+  "a call with a long id": ["c", "orders.add", 1, 0, "x".repeat(300), 1000, {}, 0],
+  "a call of nothing": ["c", null, 1, 0, "r9", 1000, {}, 0],
+  "a call without an attempt": ["c", "orders.add", null, 0, "r9", 1000, {}, 0],
+  "a call with a time that is a text": ["c", "orders.add", 1, 0, "r9", "1000", {}, 0],
+  "a call with a ticket that is none": ["c", "orders.add", 1, 0, "r9", 1000, {}, 1],
+  "an event that is none": ["e", { type: "call.credit", requestId: "s1" }],
+  "a request as an event": ["e", requestOf()],
+  "a result as an event": ["e", { type: "call.completed", requestId: "r1" }],
+  "a result": ["v", "orders.add", "r1", 1, {}],
+  "that something was accepted": ["a", 1, 0, 0, "r1", "k"],
 }
 
 describe("what makes no sense is dropped and counted", () => {
@@ -89,7 +97,7 @@ describe("what makes no sense is dropped and counted", () => {
     it.raw(deep)
     it.raw(`{"from":"caller1","messages":[${deep}]}`)
     expect(it.worker.stats().dropped).toBe(2)
-    const text = frame({ ...request, event: requestOf({ input: "DEEP" }) })
+    const text = frame(["r", 1, 0, requestOf({ input: "DEEP" })])
     it.raw(text.replace(`"DEEP"`, deep), { operationId: "orders.add" })
     await it.heard()
     await it.accepted({ requestId: "r2" })
@@ -139,11 +147,10 @@ describe("a flood", () => {
   test("of messages in one frame leaves nothing behind", async () => {
     const it = new Harness()
     it.bus.maxPayload = 16 * 1024 * 1024
-    const messages = Array.from({ length: 10_000 }, (_, n) => ({
-      ...{ type: "request", attempt: 1, event: requestOf({ requestId: `r${n}`, timeout: 100 }) },
-    }))
-    it.raw(frame(...messages), { operationId: "orders.add" })
+    const calls = Array.from({ length: 10_001 }, (_, n) => [`r${n}`, 100, {}, 0]).flat()
+    it.raw(frame(["c", "orders.add", 1, 0, ...calls]), { operationId: "orders.add" })
     expect((await it.heard()).length).toBe(10_000)
+    expect(it.worker.stats().dropped).toBe(1)
     await it.clock.advance(1000)
     expect(it.worker.stats()).toMatchObject({ waiting: 0, notGranted: 10_000 })
   })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest"
+import { readWorkerFrame } from "../../../src/transport/bus/wire.ts"
 import { Harness } from "./worker-harness.ts"
 
 const ping = { type: "ping", ids: ["r1"], streams: {} } as const
@@ -149,7 +150,11 @@ describe("results", () => {
     await it.heard()
     const [last] = it.bus.answers.slice(-1)
     expect(last?.reply).toBe("ann/caller1/latest")
-    expect(last?.text.match(/call\.responded/g)).toHaveLength(2)
+    expect(readWorkerFrame(last?.text ?? "")?.messages).toMatchObject([
+      { type: "pong" },
+      { event: { type: "call.responded", requestId: "r1" } },
+      { event: { type: "call.responded", requestId: "r2" } },
+    ])
   })
 
   test("an answer that cannot leave is kept, and comes when its caller asks", async () => {

@@ -1,0 +1,73 @@
+/** A message as text; with `head` it is an item of a list that begins so, up to what comes before its items. */
+export interface MessageText {
+  readonly text: string
+  readonly head?: string | undefined
+}
+
+/**
+ * Messages on their way into one frame. Items that follow each other and whose lists begin alike share one list.
+ *
+ * What many messages have in common is then written and read once.
+ */
+export class FrameBuilder {
+  readonly #from: string
+  #text = ""
+  /** How the list begins that is not ended yet. */
+  #head: string | undefined
+  #count = 0
+
+  constructor(from: string) {
+    this.#from = from
+  }
+
+  /** Messages so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Characters of them so far, and of what ends them. */
+  get length(): number {
+    return this.#text.length + 1
+  }
+
+  add(text: string, head?: string): void {
+    this.#count++
+    if (head !== undefined && head === this.#head) {
+      this.#text += `,${text}`
+      return
+    }
+    this.#end()
+    if (this.#text !== "") this.#text += ","
+    this.#text += head === undefined ? text : `${head},${text}`
+    this.#head = head
+  }
+
+  /** The frame, and a new beginning. */
+  take(): string {
+    this.#end()
+    const text = this.#text
+    this.#text = ""
+    this.#count = 0
+    return frameOf(this.#from, text)
+  }
+
+  #end(): void {
+    if (this.#head !== undefined) this.#text += "]"
+    this.#head = undefined
+  }
+}
+
+/** A frame with messages that are text already, with commas between. */
+export function frameOf(from: string, messages: string): string {
+  return `{"from":"${from}","messages":[${messages}]}`
+}
+
+/** Characters that a message takes in a frame at most, with what separates it from others. */
+export function lengthOf(text: string, head: string | undefined): number {
+  return text.length + (head === undefined ? 1 : head.length + 3)
+}
+
+/** A message that stands alone. */
+export function wholeText({ head, text }: MessageText): string {
+  return head === undefined ? text : `${head},${text}]`
+}
