@@ -11,6 +11,9 @@ import type { Effort } from "./measure.ts"
 const OVER_NATS = ["request", "table", "granted", "idempotent", "moleculer"] as const
 const OVER_REDIS = ["redis-granted", "redis-moleculer"] as const
 
+/** CPU milliseconds of both ends of a pair before anything counts. */
+const WARM_UP = 4000
+
 /** Measures calls and streams over brokers, which it starts itself. */
 export async function measureBus(
   effort: Effort,
@@ -24,8 +27,10 @@ export async function measureBus(
   await using nats = await startNats()
   await using redis = await startRedis()
   const brokers = { nats, redis }
-  // A batch has to be long next to messages between processes, and callers next to their warm-up.
-  const longer = { ...effort, batch: effort.batch * 10, warmUp: effort.warmUp * 6 }
+  // A batch has to be long next to messages between processes. Both ends of a pair share what is spent warming up, and
+  // need tens of thousands of calls until the engine has compiled what they run.
+  const warmUp = Math.max(WARM_UP, effort.warmUp * 6)
+  const longer = { ...effort, batch: effort.batch * 10, warmUp }
   say("Measuring calls over brokers")
   const pairs: BusPair[] = []
   try {

@@ -7,6 +7,8 @@ export function splitId(
   return { namespace: id.slice(0, dot), name: id.slice(dot + 1) }
 }
 
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
 // Random per process, so that ids of several processes do not meet on a wire.
 const PREFIX = `${randomPrefix()}-`
 let counter = 0
@@ -31,8 +33,8 @@ export function requestNumber(id: string): number {
   return Number.parseInt(id.slice(PREFIX.length), 36)
 }
 
+/** Ids are in every message of a call, several times in all: they are kept short. 96 bits. */
 function randomPrefix(): string {
-  const bytes = new Uint8Array(12)
-  globalThis.crypto.getRandomValues(bytes)
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  const bytes = globalThis.crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => LETTERS[byte % LETTERS.length]).join("")
 }

@@ -25,11 +25,11 @@ export class CallerGrants {
   }
 
   /** A worker has a call, and waits for its grant; or runs it already. */
-  accepted(worker: KnownWorker, message: Accepted): void {
+  accepted(worker: KnownWorker, message: Accepted, now: number): void {
     const entry = this.#core.pending.get(message.id)
     if (entry === undefined) this.#turnAway(worker, message)
-    else if (entry.state === "granted") this.#acceptedAgain(entry, worker, message)
-    else this.#decide(entry, worker, message)
+    else if (entry.state === "granted") this.#acceptedAgain(entry, worker, message, now)
+    else this.#decide(entry, worker, message, now)
   }
 
   /** A worker does not have a call, and will not begin it. */
@@ -95,17 +95,16 @@ export class CallerGrants {
     this.#core.fail(entry, code, message, { retryable, retryAfterMs, details, worker })
   }
 
-  #acceptedAgain(entry: CallEntry, worker: KnownWorker, message: Accepted): void {
+  #acceptedAgain(entry: CallEntry, worker: KnownWorker, message: Accepted, now: number): void {
     const isSame = entry.worker === worker && entry.key === message.key
     if (!isSame) this.#turnAway(worker, message)
     // The grant was lost.
-    else if (message.runs !== true) this.#go(entry, worker, message.key, this.#core.now())
+    else if (message.runs !== true) this.#go(entry, worker, message.key, now)
   }
 
-  #decide(entry: CallEntry, worker: KnownWorker, message: Accepted): void {
+  #decide(entry: CallEntry, worker: KnownWorker, message: Accepted, now: number): void {
     const { isIdempotent, runs, attempt } = message
     const core = this.#core
-    const now = core.now()
     core.book.learn(worker, entry.offer, isIdempotent)
     if (runs === true && !entry.isOpenTo(worker)) {
       this.#turnAway(worker, message)

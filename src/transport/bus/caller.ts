@@ -74,9 +74,10 @@ export class GuardedCaller {
       return
     }
     this.#core.counts.dropped += frame.dropped
-    const worker = this.#core.book.heard(frame.from, this.#core.now())
+    const now = this.#core.now()
+    const worker = this.#core.book.heard(frame.from, now)
     if (worker === undefined) return
-    for (const message of frame.messages) this.#told(worker, message)
+    for (const message of frame.messages) this.#told(worker, message, now)
     if (worker.isDescribed || worker.isAsked) return
     worker.isAsked = true
     worker.tell({ type: "who" })
@@ -206,11 +207,11 @@ export class GuardedCaller {
     entry.worker?.tell({ type: "event", event: { type: "call.credit", requestId, credit } })
   }
 
-  #told(worker: KnownWorker, message: WorkerMessage): void {
+  #told(worker: KnownWorker, message: WorkerMessage, now: number): void {
     const { book } = this.#core
     switch (message.type) {
       case "accepted":
-        if (!this.#services.accepted(worker, message)) this.#grants.accepted(worker, message)
+        if (!this.#services.accepted(worker, message)) this.#grants.accepted(worker, message, now)
         return
       case "refused":
         if (!this.#services.refused(worker, message)) this.#grants.refused(worker, message)

@@ -50,10 +50,10 @@ export class CallerPeers {
   }
 
   /** Who sent something, just now. One who is not known stays so until `keep`. */
-  heard(from: BusCaller): CallerPeer {
+  heard(from: BusCaller, now: number): CallerPeer {
     const peer = this.#peers.get(keyOf(from)) ?? new CallerPeer(from, this.#link)
     peer.reply = from.reply
-    peer.heard = this.#link.clock.now()
+    peer.heard = now
     return peer
   }
 

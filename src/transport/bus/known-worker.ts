@@ -3,6 +3,7 @@ import type { CallEntry } from "./caller-entry.ts"
 import type { Outbox } from "./outbox.ts"
 import type { WorkerStats } from "./stats.ts"
 import type { Offer } from "./offers.ts"
+import { doneText, quoted } from "./short-messages.ts"
 import { messageText } from "./wire.ts"
 
 /** Results that arrived are confirmed with whatever is sent next, or when there are as many as these. */
@@ -38,6 +39,7 @@ export class KnownWorker {
   /** Since when nobody listens at its address. */
   goneSince: number | undefined
   readonly #outbox: Outbox
+  /** Quoted. */
   #done: string[] = []
   /** Streams that nobody here reads: it was told to stop them, and need not be told with each item. */
   readonly #strays = new Set<string>()
@@ -67,7 +69,7 @@ export class KnownWorker {
 
   /** An answer arrived: the worker need not keep it. */
   finished(requestId: string): void {
-    if (this.#done.push(requestId) >= MOST_DONE) this.confirm()
+    if (this.#done.push(quoted(requestId)) >= MOST_DONE) this.confirm()
   }
 
   /** Says which answers arrived. */
@@ -75,7 +77,7 @@ export class KnownWorker {
     if (this.#done.length === 0) return
     const ids = this.#done
     this.#done = []
-    this.#outbox.add(messageText({ type: "done", ids }))
+    this.#outbox.add(doneText(ids))
   }
 
   /** Items came of a stream that nobody reads. */

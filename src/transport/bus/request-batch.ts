@@ -23,7 +23,6 @@ interface Waiting {
 
 /** Requests to the same address. */
 interface Heap {
-  readonly key: string
   readonly operationId: string
   readonly worker: KnownWorker | undefined
   waiting: Waiting[]
@@ -41,8 +40,12 @@ const SOME = 16
 const MOST = 64
 /** So many frames there are for each worker that could take one, so that each gets its share. */
 const SHARES = 4
+/** So many frames there are where only one worker could take them: one it reads while the other is on its way. */
+const ALTERNATING = 2
 /** Milliseconds that a request waits at most for an earlier one to be heard of. */
 const PATIENCE = 2
+/** Addresses that are remembered; beyond that, those that nothing is under way to are forgotten. */
+const MOST_HEAPS = 1000
 /** A character is at most three bytes, so that texts need not be measured. */
 const BYTES_PER_CHARACTER = 3
 const OVERHEAD = 128
@@ -57,7 +60,6 @@ const OVERHEAD = 128
 export class RequestBatch {
   readonly #core: CallerCore
   readonly #failed: (entry: CallEntry, thrown: unknown) => void
-  /** Those that something waits in, or is under way from. */
   readonly #heaps = new Map<string, Heap>()
   readonly #filled = new Set<Heap>()
   #isTurn = false
@@ -92,16 +94,22 @@ export class RequestBatch {
     const key = worker === undefined ? operationId : `${worker.address} ${operationId}`
     const known = this.#heaps.get(key)
     if (known !== undefined) return known
+    if (this.#heaps.size >= MOST_HEAPS) this.#forgetIdle()
     const heap: Heap = {
-      ...{ key, operationId, worker, waiting: [], underWay: 0 },
+      ...{ operationId, worker, waiting: [], underWay: 0 },
       over: () => {
         heap.underWay--
         if (heap.waiting.length > 0) this.#startTurn()
-        else this.#drop(heap)
       },
     }
     this.#heaps.set(key, heap)
     return heap
+  }
+
+  #forgetIdle(): void {
+    for (const [key, { waiting, underWay }] of this.#heaps) {
+      if (waiting.length === 0 && underWay === 0) this.#heaps.delete(key)
+    }
   }
 
   /** Whether this turn had not begun. */
@@ -137,7 +145,7 @@ export class RequestBatch {
     if (first === undefined || underWay === 0 || waiting.length >= MOST) return false
     if (this.#core.pending.size <= SOME) return false
     const takers = takersOf(first, worker)
-    return underWay >= (takers === 1 ? 1 : SHARES * takers)
+    return underWay >= (takers === 1 ? ALTERNATING : SHARES * takers)
   }
 
   #empty(heap: Heap): void {
@@ -148,10 +156,7 @@ export class RequestBatch {
     heap.waiting = []
     this.#filled.delete(heap)
     const [first] = still
-    if (first === undefined) {
-      this.#drop(heap)
-      return
-    }
+    if (first === undefined) return
     const takers = takersOf(first, heap.worker)
     // Where there is but one to take them they need not be shared.
     const share = takers === 1 ? MOST : Math.floor(still.length / (SHARES * takers))
@@ -189,11 +194,6 @@ export class RequestBatch {
     heap.underWay++
     if (worker === undefined) core.bus.toAny(operationId, frame, group.mark)
     else core.bus.toWorker(worker.address, operationId, frame, group.mark)
-  }
-
-  /** Forgets a heap that nothing is in or under way from. */
-  #drop(heap: Heap): void {
-    if (heap.underWay === 0 && this.#heaps.get(heap.key) === heap) this.#heaps.delete(heap.key)
   }
 }
 

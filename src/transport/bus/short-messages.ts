@@ -3,7 +3,7 @@ import { isResponseEnvelope } from "../../response-envelope.ts"
 import { encodeValue } from "../../wire.ts"
 import type { MessageText } from "./frame-builder.ts"
 import type { CallerMessage, WorkerMessage } from "./messages.ts"
-import { isCount, isId, isTime, readEvent } from "./wire-checks.ts"
+import { isCount, isId, isIds, isTime, readEvent } from "./wire-checks.ts"
 
 // The messages that every call takes are items of lists, and written out: making and reading JSON is a good part of
 // what a call costs. A list begins with what its items have in common. Requests and results that say more than most go
@@ -68,6 +68,11 @@ export function goText(id: string, key: string, left: number): MessageText {
   return { head: `["g"`, text: `${id},${quoted(key)},${left}` }
 }
 
+/** Results that arrived. `ids` are quoted. */
+export function doneText(ids: readonly string[]): string {
+  return `["d",${ids.join(",")}]`
+}
+
 /** The result of a call; `undefined` for one that says more than where it comes from and when. `id` is quoted. */
 export function resultText(
   id: string,
@@ -112,6 +117,11 @@ export function readCallerList(list: readonly unknown[], take: Take<CallerMessag
         return isId(id) && isId(key) && isTime(left) ? { type: "go", id, key, left } : undefined
       })
       return
+    case "d": {
+      const ids = list.slice(1)
+      take(ids.length > 0 && isIds(ids) ? { type: "done", ids } : undefined)
+      return
+    }
     case "r":
       take(request(list[3], list[1], list[2], list[4]))
       return

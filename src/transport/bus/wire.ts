@@ -3,6 +3,7 @@ import { frameOf, wholeText } from "./frame-builder.ts"
 import type { CallerMessage, Frame, WorkerMessage } from "./messages.ts"
 import {
   acceptedText,
+  doneText,
   goText,
   quoted,
   readCallerList,
@@ -28,6 +29,8 @@ export function messageText(message: CallerMessage | WorkerMessage): string {
       return wholeText(acceptedText(quoted(message.id), message))
     case "go":
       return wholeText(goText(quoted(message.id), message.key, message.left))
+    case "done":
+      return doneText(message.ids.map(quoted))
     case "request": {
       const { event, attempt, now: isNow = false, ticket } = message
       return requestText(encodeCallEvent(event), { attempt, isNow, ticket })
@@ -104,8 +107,6 @@ function callerMessage(fields: Fields): CallerMessage | undefined {
       return isIds(ids) && isCounts(streams)
         ? { type, ids, streams, heard: isTime(heard) ? heard : undefined }
         : undefined
-    case "done":
-      return isIds(ids) ? { type, ids } : undefined
     case "who":
       return { type }
     default:

@@ -14,6 +14,12 @@ import * as refusals from "./worker-refusals.ts"
 type Request = CallerMessage & { readonly type: "request" }
 type Go = CallerMessage & { readonly type: "go" }
 
+/** When a request came, and what it takes until it is run. */
+export interface Arrival {
+  readonly now: number
+  readonly bytes: number
+}
+
 /** The way of a request from its arrival until it runs: who asks, whether there is room, and the grant. */
 export class WorkerAdmission {
   readonly #desk: WorkerDesk
@@ -30,9 +36,9 @@ export class WorkerAdmission {
     this.#keyStart = Math.floor(random() * 2 ** 52).toString(36)
   }
 
-  /** A request came. `bytes` are what it takes until it is run. */
-  requested(message: Request, caller: CallerPeer, from: BusCaller, bytes: number): void {
-    const { offer, callers, calls, parts } = this.#desk
+  /** A request came. */
+  requested(message: Request, caller: CallerPeer, from: BusCaller, arrival: Arrival): void {
+    const { offer, callers, calls } = this.#desk
     const { operationId, requestId } = message.event
     const known = calls.get(requestId)
     if (known !== undefined && known.caller !== caller) {
@@ -40,7 +46,7 @@ export class WorkerAdmission {
       return
     }
     if (known !== undefined) {
-      this.#again(known, message)
+      this.#again(known, message, arrival.now)
       return
     }
     const why = offer.refuse(operationId) ?? this.#tooMuch(operationId)
@@ -50,7 +56,7 @@ export class WorkerAdmission {
     }
     callers.keep(from, caller)
     const isIdempotent = offer.isIdempotent(operationId)
-    const now = parts.clock.now()
+    const { now, bytes } = arrival
     const key = this.#keyStart + (this.#keys++).toString(36)
     const entry = new WorkerEntry({ caller, message, key, isIdempotent, now, bytes })
     entry.mayRunNow = this.#mayRunNow(message)
@@ -112,10 +118,10 @@ export class WorkerAdmission {
   }
 
   /** A request that is here already: it is said again what has become of it. */
-  #again(entry: WorkerEntry, message: Request): void {
+  #again(entry: WorkerEntry, message: Request, now: number): void {
     entry.attempt = Math.max(entry.attempt, message.attempt)
     entry.mayRunNow ||= this.#mayRunNow(message)
-    if (entry.state === "done") this.#desk.calls.resend(entry.result, this.#desk.parts.clock.now())
+    if (entry.state === "done") this.#desk.calls.resend(entry.result, now)
     else if (entry.state === "running") sayAccepted(entry)
     else if (entry.state === "waiting") this.#accept(entry)
   }

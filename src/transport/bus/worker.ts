@@ -12,6 +12,7 @@ import type { Bus, BusCaller } from "./types.ts"
 import { resultText } from "./short-messages.ts"
 import { messageText, readCallerFrame } from "./wire.ts"
 import { WorkerAdmission } from "./worker-admission.ts"
+import type { Arrival } from "./worker-admission.ts"
 import { WorkerCalls } from "./worker-calls.ts"
 import { giveUp } from "./worker-desk.ts"
 import type { WorkerDesk, WorkerParts } from "./worker-desk.ts"
@@ -99,10 +100,11 @@ export class GuardedWorker {
       return
     }
     if (frame.dropped > 0) this.#drop(frame.dropped, from)
-    const caller = this.#desk.callers.heard(from)
+    const now = this.#desk.parts.clock.now()
+    const caller = this.#desk.callers.heard(from, now)
     const bytes = text.length / frame.messages.length
     for (const message of frame.messages) {
-      if (message.type === "request") this.#requested(message, caller, from, bytes)
+      if (message.type === "request") this.#requested(message, caller, from, { bytes, now })
       else this.#told(message, caller, from)
     }
   }
@@ -137,7 +139,7 @@ export class GuardedWorker {
     for (const entry of calls.all()) calls.forget(entry)
   }
 
-  #requested(message: Request, caller: CallerPeer, from: BusCaller, bytes: number): void {
+  #requested(message: Request, caller: CallerPeer, from: BusCaller, arrival: Arrival): void {
     const { operationId, timeout } = message.event
     if (from.operationId !== operationId) {
       const why = wrongAddress(operationId, from.operationId)
@@ -147,7 +149,7 @@ export class GuardedWorker {
       this.#drop(1, from)
     } else {
       this.#ticker.start()
-      this.#admission.requested(message, caller, from, bytes)
+      this.#admission.requested(message, caller, from, arrival)
     }
   }
 

@@ -141,6 +141,15 @@ describe("where much is under way", () => {
     expect(lab.clock.time).toBe(1_000_003)
   })
 
+  test("two frames are under way to one worker, and the next leaves with the first that is accepted", async () => {
+    const { lab, ids } = await busy()
+    const waiting = lab.call()
+    await lab.advance(0)
+    lab.worker("w1").accept(ids[0] ?? "")
+    await lab.advance(0)
+    expect(lab.requests(waiting)).toHaveLength(1)
+  })
+
   test("they do not wait for long", async () => {
     const { lab } = await busy()
     const id = lab.call()
