@@ -13,9 +13,9 @@ export const REQUEST = "nc.request"
 const TABLE = "publish and a table of one's own"
 export const GRANTED = "operations over NATS, granted"
 const IDEMPOTENT = "operations over NATS, idempotent"
-export const MOLECULER = "Moleculer over NATS"
-export const REDIS_GRANTED = "operations over Redis, granted"
-export const REDIS_MOLECULER = "Moleculer over Redis"
+const MOLECULER = "Moleculer over NATS"
+const REDIS_GRANTED = "operations over Redis, granted"
+const REDIS_MOLECULER = "Moleculer over Redis"
 
 const NAMES: Readonly<Record<BusName, string>> = {
   request: REQUEST,

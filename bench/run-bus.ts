@@ -6,11 +6,16 @@ import { measureBusStream } from "./bus-streams.ts"
 import type { BusStream } from "./bus-streams.ts"
 import type { BusName } from "./contenders/bus.ts"
 import { measure } from "./measure.ts"
-import type { Effort } from "./measure.ts"
+import type { Effort, Measurement } from "./measure.ts"
 
 const OVER_NATS = ["request", "table", "granted", "idempotent", "moleculer"] as const
 const OVER_REDIS = ["redis-granted", "redis-moleculer"] as const
 
+/** Those that one has to be ahead of, and who: in turns, nothing else between them. */
+const DUELS: readonly (readonly [peer: BusName, ours: BusName])[] = [
+  ["moleculer", "granted"],
+  ["redis-moleculer", "redis-granted"],
+]
 /** CPU milliseconds of both ends of a pair before anything counts. */
 const WARM_UP = 4000
 
@@ -45,6 +50,13 @@ export async function measureBus(
       pairs.map((pair) => callsOf(pair, 1)),
       longer,
     )
+    say("Measuring calls over brokers, in pairs")
+    const busDuels: Measurement[] = []
+    for (const duel of DUELS) {
+      const two = duel.map((name) => callsOf(pairs[names.indexOf(name)] as BusPair, 64))
+      const rows = await measure(two, { ...longer, rounds: 3 * effort.rounds, warmUp: 400 })
+      busDuels.push(...rows.slice(1))
+    }
     for (const pair of pairs.splice(0)) pair.end()
     say("Reading long streams over brokers")
     const busStreams: BusStream[] = []
@@ -52,7 +64,7 @@ export async function measureBus(
     for (const name of ["granted", "redis-granted"] as const) {
       busStreams.push(await measureBusStream(name, brokers, items))
     }
-    return { busCalls, busSingles, busStreams }
+    return { busCalls, busSingles, busDuels, busStreams }
   } finally {
     for (const pair of pairs) pair.end()
   }
