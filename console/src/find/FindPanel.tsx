@@ -34,12 +34,15 @@ export function FindPanel({
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return
     const isTyping = event.target === search.current && finder.query !== ""
-    const action = listAction(event.key, finder.rows, active, isTyping)
+    // Who is quick with Enter means what was typed, not what is still shown.
+    const rows = finder.latest()
+    const at = rows === finder.rows ? active : isTyping && rows.length > 0 ? 0 : -1
+    const action = listAction(event.key, rows, at, isTyping)
     if (action === undefined) return
     event.preventDefault()
     switch (action.kind) {
       case "move":
-        return setKey(finder.rows[action.to]?.key)
+        return setKey(rows[action.to]?.key)
       case "toggle":
         return finder.toggle(action.key)
       case "open":

@@ -12,6 +12,8 @@ export interface Finder {
   readonly type: OperationType | undefined
   readonly groupBy: GroupBy
   readonly rows: readonly Row[]
+  /** The rows of what is typed right now: those that are shown may still be of what was typed before. */
+  readonly latest: () => readonly Row[]
   readonly found: number
   readonly tokens: readonly string[]
   readonly setQuery: (query: string) => void
@@ -40,6 +42,12 @@ export function useFinder(): Finder {
     () => (isSearch ? flatRows(found) : groupedRows(groups, closed, groupBy)),
     [isSearch, found, groups, closed, groupBy],
   )
+  const latest = (): readonly Row[] => {
+    if (query === asked) return rows
+    const now = ofType(index.search(query), type)
+    if (query.trim() !== "") return flatRows(now)
+    return groupedRows(groupOperations(now, groupBy), closed, groupBy)
+  }
   const tokens = useMemo(() => tokensOf(plain(asked)), [asked])
   const toggle = useCallback((key: string) => {
     setClosed((before) => {
@@ -53,6 +61,7 @@ export function useFinder(): Finder {
     type,
     groupBy,
     rows,
+    latest,
     found: found.length,
     tokens,
     setQuery,
