@@ -34,8 +34,8 @@ export default defineConfig({
     environment: "node",
     // A test that hangs is found; one on a busy machine is given its time.
     testTimeout: 60_000,
-    // Many tests wait for processes and sockets: two at a time keep even two cores no more than busy.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for processes and sockets: four at a time keep two cores busy.
+    maxWorkers: Math.max(4, availableParallelism()),
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
