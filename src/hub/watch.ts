@@ -68,7 +68,8 @@ class Watcher implements Watching {
     this.#paths = paths
     this.#changed = changed
     this.#options = options
-    this.#since = options.since ?? Date.now()
+    // Times of files have parts of milliseconds: what was written just before is older than the next whole one.
+    this.#since = options.since ?? Date.now() + 1
     void this.#check()
   }
 

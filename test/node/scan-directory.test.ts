@@ -31,7 +31,7 @@ const PROGRAM = `
 import { scanDirectory } from "./library.mjs"
 const problems = []
 const found = await scanDirectory(new URL("./ops/", import.meta.url), {
-  importTimeout: 4000,
+  importTimeout: Number(process.argv[2]),
   onProblem: ({ file, reason }) => problems.push({ file: file.replace(/.*\\/ops\\//, ""), reason }),
 })
 console.log(JSON.stringify({ names: found.map(({ name }) => name), problems }))`
@@ -63,7 +63,7 @@ afterAll(() => rm(library, { recursive: true, force: true }))
 /** Runs the program in a folder of its own, with these modules under `ops/`. */
 async function scanInNode(
   files: Record<string, string>,
-  options: { tsx?: boolean } = {},
+  options: { tsx?: boolean; importTimeout?: number } = {},
 ): Promise<Answer> {
   const path = await realpath(await mkdtemp(join(tmpdir(), "operations-app-")))
   try {
@@ -78,10 +78,11 @@ async function scanInNode(
       await mkdir(dirname(join(path, "ops", name)), { recursive: true })
       await writeFile(join(path, "ops", name), text)
     }
-    const { stdout } = await promisify(execFile)(process.execPath, ["main.mjs"], {
-      cwd: path,
-      timeout: 30_000,
-    })
+    const { stdout } = await promisify(execFile)(
+      process.execPath,
+      ["main.mjs", String(options.importTimeout ?? 20_000)],
+      { cwd: path, timeout: 60_000 },
+    )
     return JSON.parse(stdout) as Answer
   } finally {
     await rm(path, { recursive: true, force: true })
@@ -93,18 +94,21 @@ const hasTypes = "typescript" in process.features && Boolean(process.features.ty
 
 describe("scanDirectory in Node", () => {
   test("loads modules whatever their name, and reports those that fail", async () => {
-    const { names, problems } = await scanInNode({
-      "plain.mjs": MODULE("plain"),
-      "script.js": MODULE("script"),
-      "hash#tag.mjs": MODULE("hash"),
-      "what?.mjs": MODULE("what"),
-      "100%41.mjs": MODULE("percent"),
-      "with space.mjs": MODULE("space"),
-      "grüße-日本-😀.mjs": MODULE("unicode"),
-      "throws.mjs": `throw new Error("no database")`,
-      "hangs.mjs": `await new Promise(() => {})`,
-      "syntax.mjs": `export default {`,
-    })
+    const { names, problems } = await scanInNode(
+      {
+        "plain.mjs": MODULE("plain"),
+        "script.js": MODULE("script"),
+        "hash#tag.mjs": MODULE("hash"),
+        "what?.mjs": MODULE("what"),
+        "100%41.mjs": MODULE("percent"),
+        "with space.mjs": MODULE("space"),
+        "grüße-日本-😀.mjs": MODULE("unicode"),
+        "throws.mjs": `throw new Error("no database")`,
+        "hangs.mjs": `await new Promise(() => {})`,
+        "syntax.mjs": `export default {`,
+      },
+      { importTimeout: 4000 },
+    )
 
     expect(names).toEqual(["percent", "unicode", "hash", "plain", "script", "what", "space"])
     expect(problems).toEqual([
@@ -112,7 +116,7 @@ describe("scanDirectory in Node", () => {
       { file: "syntax.mjs", reason: expect.stringContaining("cannot be loaded: ") },
       { file: "throws.mjs", reason: "cannot be loaded: no database" },
     ])
-  }, 30_000)
+  }, 60_000)
 
   test.skipIf(hasTypes)(
     "says what to do about TypeScript that nothing can run",
@@ -130,7 +134,7 @@ describe("scanDirectory in Node", () => {
         },
       ])
     },
-    30_000,
+    60_000,
   )
 
   test("loads TypeScript through tsx where that is installed; what modules share is one object", async () => {
@@ -146,7 +150,7 @@ describe("scanDirectory in Node", () => {
 
     expect(problems).toEqual([{ file: "broken.ts", reason: "cannot be loaded: no database" }])
     expect(names).toEqual(["create", "remove"])
-  }, 30_000)
+  }, 60_000)
 })
 
 describe("scanDirectory", () => {
