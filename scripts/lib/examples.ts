@@ -19,7 +19,7 @@ export interface ExampleResult {
 }
 
 /** Examples that run at the same time: many wait for processes and sockets. */
-const AT_ONCE = 3
+const AT_ONCE = 2
 
 /** Runs every example and compares what it prints with the file beside it. Results come in the order of names. */
 export async function* runExamples(options: RunExamplesOptions): AsyncGenerator<ExampleResult> {

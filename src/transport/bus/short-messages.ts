@@ -181,7 +181,7 @@ function readItems<TMessage>(
 }
 
 /** A message with an event in it, and how many items of a stream came before that. */
-export function eventMessage(
+function eventMessage(
   wire: unknown,
   after: unknown,
 ): { type: "event"; event: CallEvent; after?: number } | undefined {
@@ -218,7 +218,7 @@ function saysMore(event: CallRequestedEvent): boolean {
 
 /** `undefined` where JSON would leave it out. */
 function jsonOf(value: unknown): string | undefined {
-  return JSON.stringify(value) as string | undefined
+  return JSON.stringify(value)
 }
 
 function countOf(value: object): number {
