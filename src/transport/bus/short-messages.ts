@@ -125,11 +125,8 @@ export function readCallerList(list: readonly unknown[], take: Take<CallerMessag
     case "r":
       take(request(list[3], list[1], list[2], list[4]))
       return
-    case "e":
-      take(eventMessage(list[1], list[2]))
-      return
     default:
-      take(undefined)
+      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
   }
 }
 
@@ -159,11 +156,8 @@ export function readWorkerList(list: readonly unknown[], take: Take<WorkerMessag
       })
       return
     }
-    case "e":
-      take(eventMessage(list[1], list[2]))
-      return
     default:
-      take(undefined)
+      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
   }
 }
 
