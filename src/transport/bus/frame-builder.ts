@@ -1,3 +1,6 @@
+/** A character is at most three bytes, so that texts need not be measured. */
+export const BYTES_PER_CHARACTER = 3
+
 /** A message as text; with `head` it is an item of a list that begins so, up to what comes before its items. */
 export interface MessageText {
   readonly text: string
@@ -25,9 +28,11 @@ export class FrameBuilder {
     return this.#count
   }
 
-  /** Characters of them so far, and of what ends them. */
-  get length(): number {
-    return this.#text.length + 1
+  /** Whether a frame with one more is certain to have no more than so many bytes. */
+  fits(text: string, head: string | undefined, maxBytes: number): boolean {
+    // Its own end is one character more.
+    const length = this.#text.length + 1 + lengthOf(text, head)
+    return length * BYTES_PER_CHARACTER + frameOverhead(this.#from) <= maxBytes
   }
 
   add(text: string, head?: string): void {
@@ -60,6 +65,13 @@ export class FrameBuilder {
 /** A frame with messages that are text already, with commas between. */
 export function frameOf(from: string, messages: string): string {
   return `{"from":"${from}","messages":[${messages}]}`
+}
+
+const EMPTY = frameOf("", "").length
+
+/** Bytes of a frame besides its messages. */
+export function frameOverhead(from: string): number {
+  return EMPTY + from.length
 }
 
 /** Characters that a message takes in a frame at most, with what separates it from others. */

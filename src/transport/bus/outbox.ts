@@ -1,9 +1,13 @@
 import type { Clock } from "../../platform.ts"
-import { FrameBuilder, frameOf, lengthOf, wholeText } from "./frame-builder.ts"
+import {
+  BYTES_PER_CHARACTER,
+  FrameBuilder,
+  frameOverhead,
+  lengthOf,
+  wholeText,
+} from "./frame-builder.ts"
 import type { MessageText } from "./frame-builder.ts"
 
-/** A character is at most three bytes, so that texts need not be measured. */
-const BYTES_PER_CHARACTER = 3
 /** More in one frame save nothing, and peers take so many only. */
 const MOST_MESSAGES = 1000
 
@@ -13,7 +17,6 @@ const MOST_MESSAGES = 1000
  * A frame for a hundred messages costs little more than one for a single message.
  */
 export class Outbox {
-  readonly #from: string
   readonly #maxBytes: () => number
   readonly #clock: Clock
   readonly #send: (text: string) => void
@@ -22,7 +25,6 @@ export class Outbox {
 
   /** `send` gets whole frames, at the end of a turn: it deals with its own errors. */
   constructor(from: string, maxBytes: () => number, clock: Clock, send: (text: string) => void) {
-    this.#from = from
     this.#frame = new FrameBuilder(from)
     this.#maxBytes = maxBytes
     this.#clock = clock
@@ -32,10 +34,8 @@ export class Outbox {
   /** Adds a message, in order, or with `head` an item of a list. What would not fit with others leaves alone. */
   add(text: string, head?: string): void {
     const frame = this.#frame
-    const isFull =
-      frame.count >= MOST_MESSAGES ||
-      (frame.length + lengthOf(text, head)) * BYTES_PER_CHARACTER > this.#room()
-    if (isFull) this.flush()
+    const hasRoom = frame.count < MOST_MESSAGES && frame.fits(text, head, this.#maxBytes())
+    if (!hasRoom) this.flush()
     frame.add(text, head)
     if (this.#isDue) return
     this.#isDue = true
@@ -48,21 +48,10 @@ export class Outbox {
     if (this.#frame.count > 0) this.#send(this.#frame.take())
   }
 
-  #room(): number {
-    return this.#maxBytes() - frameOverhead(this.#from)
-  }
-
   readonly #onTurn = (): void => {
     this.#isDue = false
     this.flush()
   }
-}
-
-const EMPTY = frameOf("", "").length
-
-/** Bytes of a frame besides its messages. */
-export function frameOverhead(from: string): number {
-  return EMPTY + from.length
 }
 
 /** Bytes that a message takes in a frame of its own, when that is more than a limit; otherwise `undefined`. */

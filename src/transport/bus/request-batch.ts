@@ -1,6 +1,6 @@
 import type { CallerCore } from "./caller-core.ts"
 import type { CallEntry } from "./caller-entry.ts"
-import { FrameBuilder, lengthOf, wholeText } from "./frame-builder.ts"
+import { FrameBuilder, wholeText } from "./frame-builder.ts"
 import type { MessageText } from "./frame-builder.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import { frameText } from "./wire.ts"
@@ -46,9 +46,6 @@ const ALTERNATING = 2
 const PATIENCE = 2
 /** Addresses that are remembered; beyond that, those that nothing is under way to are forgotten. */
 const MOST_HEAPS = 1000
-/** A character is at most three bytes, so that texts need not be measured. */
-const BYTES_PER_CHARACTER = 3
-const OVERHEAD = 128
 
 /**
  * Sends requests: of few the first of a turn at once, and those that follow in the same turn in frames of several.
@@ -124,14 +121,14 @@ export class RequestBatch {
 
   readonly #onTurn = (): void => {
     this.#isTurn = false
-    for (const heap of this.#filled) if (!this.#mayWait(heap)) this.#empty(heap)
+    for (const heap of [...this.#filled]) if (!this.#mayWait(heap)) this.#empty(heap)
     if (this.#filled.size === 0) this.#disarm()
     else this.#timer ??= this.#core.clock.setTimeout(this.#onLate, PATIENCE)
   }
 
   readonly #onLate = (): void => {
     this.#timer = undefined
-    for (const heap of this.#filled) this.#empty(heap)
+    for (const heap of [...this.#filled]) this.#empty(heap)
   }
 
   #disarm(): void {
@@ -169,8 +166,7 @@ export class RequestBatch {
     }
     for (const { entry, message } of still) {
       const { text, head } = message
-      const length = (frame.length + lengthOf(text, head)) * BYTES_PER_CHARACTER
-      if (entries.length >= most || length + OVERHEAD > bus.maxPayload) post()
+      if (entries.length >= most || !frame.fits(text, head, bus.maxPayload)) post()
       entries.push(entry)
       frame.add(text, head)
     }

@@ -170,6 +170,18 @@ describe("where much is under way", () => {
     expect(lab.outcome(id)).toEqual([])
   })
 
+  test("a thousand addresses are remembered, and more are no trouble", async () => {
+    const lab = new CallerLab()
+    for (let at = 0; at < 1200; at++) {
+      const id = lab.call(`task.n${at}`)
+      await lab.advance(0)
+      expect(lab.requests(id)).toHaveLength(1)
+      lab.abort(id)
+      lab.clear()
+    }
+    expect(lab.caller.stats().pending).toBe(0)
+  })
+
   test("those of another operation do not wait for it", async () => {
     const { lab } = await busy()
     const id = lab.call("task.other")

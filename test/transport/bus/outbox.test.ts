@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { bytesBeyond, frameOverhead, Outbox } from "../../../src/transport/bus/outbox.ts"
+import { frameOverhead } from "../../../src/transport/bus/frame-builder.ts"
+import { bytesBeyond, Outbox } from "../../../src/transport/bus/outbox.ts"
 import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 

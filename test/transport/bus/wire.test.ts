@@ -174,18 +174,37 @@ describe("a frame", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(accepted, result, other), { maxLength: 12 }), (messages) => {
         const frame = new FrameBuilder("me")
-        let most = 1
+        let bytes = 1000
         for (const message of messages) {
           const { text, head } = textOf(message)
+          bytes += 3 * lengthOf(text, head)
+          expect(frame.fits(text, head, bytes)).toBe(true)
           frame.add(text, head)
-          most += lengthOf(text, head)
-          expect(frame.length).toBeLessThanOrEqual(most)
         }
         expect(frame.count).toBe(messages.length)
         const back = readWorkerFrame(frame.take())
         expect(back).toMatchObject({ from: "me", dropped: 0 })
         expect(parsed(back?.messages)).toEqual(parsed(messages))
         expect(readWorkerFrame(frame.take())?.messages).toEqual([])
+      }),
+    )
+  })
+
+  test("that is said to fit does, and not one that is larger by far", () => {
+    const item = fc.record({
+      text: fc.string({ unit: "binary" }),
+      head: fc.constantFrom(undefined, "[1", "[2"),
+    })
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 8 }), fc.nat(400), (items, most) => {
+        const frame = new FrameBuilder("me")
+        for (const { text, head } of items) {
+          if (!frame.fits(text, head, most)) continue
+          frame.add(text, head)
+        }
+        const isEmpty = frame.count === 0
+        expect(isEmpty || Buffer.byteLength(frame.take()) <= most).toBe(true)
+        expect(frame.fits("x".repeat(most + 1), undefined, most)).toBe(false)
       }),
     )
   })
