@@ -26,7 +26,7 @@ export interface CommandIO {
   readonly cwd: string
   /** Fires at Ctrl-C. */
   readonly signal: AbortSignal
-  /** How the program was started: `operations`, `npx operations`. */
+  /** How the program was started: `operations`, `npx @alkdev/operations`. */
   readonly program: string
   /** `--quiet` was said: `note` writes nothing. */
   readonly quiet?: boolean | undefined

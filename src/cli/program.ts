@@ -1,5 +1,7 @@
 import { basename } from "node:path"
 
+const PACKAGE = "@alkdev/operations"
+
 /** How a person starts this program, for commands that are printed to be copied. */
 export function programName(
   script: string | undefined,
@@ -7,7 +9,10 @@ export function programName(
 ): string {
   // From its sources, in a clone: only the script of package.json knows how.
   if (script !== undefined && /\.[cm]?ts$/.test(script)) return "npm run -s operations --"
-  if (env["npm_command"] === "exec" && env["npm_lifecycle_event"] === "npx") return "npx operations"
+  const isNpx = env["npm_command"] === "exec" && env["npm_lifecycle_event"] === "npx"
+  // `npx operations` would run another package of that name where this one is not installed. A local
+  // installation is not on the PATH.
+  if (isNpx || /[\\/]node_modules[\\/]\.bin[\\/]/.test(script ?? "")) return `npx ${PACKAGE}`
   const name = basename(script ?? "")
   return name === "" || /\.[cm]?js$/.test(name) ? "operations" : name
 }

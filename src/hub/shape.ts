@@ -141,7 +141,7 @@ export class Shaper {
 
   #unused(used: ReadonlySet<unknown>): string[] {
     const nothing = (what: string, text: string): string =>
-      `${what}: nothing of source "${this.#source.name}" is called "${text}". See what there is: operations list --source ${this.#source.name}`
+      `${what}: nothing of source "${this.#source.name}" is called "${text}". See what there is: npx @alkdev/operations list --source ${this.#source.name}`
     return [
       ...(this.#include ?? [])
         .filter((one) => !used.has(one))

@@ -163,10 +163,16 @@ describe("the program, as a process with pipes", () => {
 
 describe("programName", () => {
   test.each([
-    ["/app/node_modules/.bin/operations", {}, "operations"],
+    ["/usr/local/bin/operations", {}, "operations"],
+    ["/app/node_modules/.bin/operations", {}, "npx @alkdev/operations"],
+    [String.raw`C:\app\node_modules\.bin\operations`, {}, "npx @alkdev/operations"],
     ["/app/node_modules/@alkdev/operations/dist/cli/bin.js", {}, "operations"],
     ["/clone/src/cli/bin.ts", {}, "npm run -s operations --"],
-    ["/x/.bin/operations", { npm_command: "exec", npm_lifecycle_event: "npx" }, "npx operations"],
+    [
+      "/x/operations",
+      { npm_command: "exec", npm_lifecycle_event: "npx" },
+      "npx @alkdev/operations",
+    ],
     [undefined, {}, "operations"],
   ])("%s is %s %s", (script, env, name) => {
     expect(programName(script, env)).toBe(name)

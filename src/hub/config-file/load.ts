@@ -75,7 +75,10 @@ async function readText(file: string, shown: string): Promise<string> {
   } catch (cause) {
     const { code } = cause as { code?: unknown }
     if (code === "ENOENT" || code === "ENOTDIR") {
-      throw failed(shown, `does not exist. Write one with "operations init", or give another path.`)
+      throw failed(
+        shown,
+        `does not exist. Write one with "npx @alkdev/operations init", or give another path.`,
+      )
     }
     if (code === "EISDIR") throw failed(shown, `is a folder. Give the file in it: ${READABLE}.`)
     throw failed(shown, `cannot be read (${String(code)}).`)

@@ -79,7 +79,7 @@ function unreachable(name: string, remote: string, cause: unknown): CallError {
   const cure =
     code === "UNAUTHENTICATED"
       ? ` Give its "token", such as "\${env:TOKEN}".`
-      : ` Is a hub served there? Try: operations list --hub ${new URL(remote).origin}`
+      : ` Is a hub served there? Try: npx @alkdev/operations list --hub ${new URL(remote).origin}`
   // Which of its questions was not answered is of no interest.
   const reason = reasonOf(cause).replace(/^"services\.\w+" was not sent: /, "")
   return new CallError(code, `Source "${name}": ${reason}${cure}`, { cause })

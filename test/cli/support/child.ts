@@ -33,10 +33,13 @@ export async function operations(
   return await ended(start([bin, ...argv], options), options)
 }
 
-/** Runs a line of bash in which `operations` is the program. */
+/** Runs a line of bash in which `operations` and `npx @alkdev/operations` are the program. */
 export async function shell(line: string, options: ChildOptions = {}): Promise<ChildRan> {
   const words = [process.execPath, program(bin)].map((word) => `'${word}'`).join(" ")
-  const script = `set -o pipefail\noperations() { ${words} "$@"; }\n${line}`
+  const script = `set -o pipefail
+operations() { ${words} "$@"; }
+npx() { [ "$1" = @alkdev/operations ] && shift && operations "$@"; }
+${line}`
   return await ended(spawn("bash", ["-c", script], settings(options)), options)
 }
 

@@ -42,7 +42,10 @@ await client.close()`)
   -H 'Content-Type: application/json' \\
   --data-raw '{"title":"Buy Ada'\\''s milk","hours":2}'`)
     expect(codeOf("command", snippets)).toBe(
-      `operations call task.create 'title=Buy Ada'\\''s milk' hours=2 --hub http://127.0.0.1:3000`,
+      `npx @alkdev/operations call task.create \\
+  'title=Buy Ada'\\''s milk' \\
+  hours=2 \\
+  --hub http://127.0.0.1:3000`,
     )
     expect(JSON.parse(codeOf("mcp", snippets))).toEqual({
       mcpServers: { operations: { type: "http", url: "http://127.0.0.1:3000/mcp" } },
@@ -62,7 +65,7 @@ await client.close()`)
     expect(codeOf("curl", snippets)).toContain("-sN")
     expect(codeOf("curl", snippets)).toContain("-H 'Accept: text/event-stream'")
     expect(codeOf("command", snippets)).toBe(
-      "operations watch task.create title=x --hub https://hub.example/v1",
+      "npx @alkdev/operations watch task.create title=x --hub https://hub.example/v1",
     )
   })
 
@@ -71,7 +74,7 @@ await client.close()`)
     expect(codeOf("typescript", snippets)).toContain('token: process.env["OPERATIONS_TOKEN"]')
     expect(codeOf("curl", snippets)).toContain('-H "Authorization: Bearer $TOKEN"')
     expect(codeOf("command", snippets)).toMatch(
-      /^OPERATIONS_TOKEN="\$TOKEN" operations call task.create/,
+      /^OPERATIONS_TOKEN="\$TOKEN" npx @alkdev\/operations call task.create/,
     )
     expect(codeOf("mcp", snippets)).toContain("Bearer ${OPERATIONS_TOKEN}")
     expect(codeOf("vscode", snippets)).toContain("Bearer ${input:operations-token}")
@@ -84,7 +87,7 @@ await client.close()`)
       "curl -s -X POST http://127.0.0.1:3000/operations/task.create",
     )
     expect(codeOf("command", snippets)).toBe(
-      "operations call task.create --hub http://127.0.0.1:3000",
+      "npx @alkdev/operations call task.create --hub http://127.0.0.1:3000",
     )
   })
 })

@@ -109,7 +109,7 @@ function curlSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
 function commandSnippet(spec: Spec, input: unknown, place: SnippetPlace): string {
   return shellLine([
     ...(place.needsToken ? ['OPERATIONS_TOKEN="$TOKEN"'] : []),
-    `operations ${spec.type === "subscription" ? "watch" : "call"}`,
+    `npx @alkdev/operations ${spec.type === "subscription" ? "watch" : "call"}`,
     shellWord(idOf(spec)),
     ...commandInput(input, spec.inputSchema),
     "--hub",
