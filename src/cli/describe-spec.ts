@@ -35,7 +35,9 @@ function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec):
     type,
     `version ${version}`,
     ...(deprecated === true ? ["deprecated"] : []),
-    ...(readOnly === true && type !== "query" ? ["read-only"] : []),
+    // Of a mutation that is a claim of whoever offers it, such as an MCP server that is not trusted.
+    ...(readOnly === true && type === "mutation" ? ["said to be read-only"] : []),
+    ...(readOnly === true && type === "subscription" ? ["read-only"] : []),
     ...(destructive === true ? ["destructive"] : []),
     ...(idempotent === true && type === "mutation" ? ["idempotent"] : []),
   ]

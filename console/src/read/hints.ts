@@ -21,7 +21,14 @@ export function hintsOf({
       title: "What it changes cannot be brought back",
     })
   }
-  if (readOnly === true && type !== "query") {
+  if (readOnly === true && type === "mutation") {
+    hints.push({
+      text: "said to be read-only",
+      tone: "neutral",
+      title: "Its source says that it changes nothing; it is called as one that may",
+    })
+  }
+  if (readOnly === true && type === "subscription") {
     hints.push({ text: "read-only", tone: "good", title: "It changes nothing" })
   }
   if (idempotent === true && type === "mutation") {
