@@ -70,8 +70,13 @@ async function fileAnswer(line: string, readFile: Asking["readFile"]): Promise<A
   }
 }
 
-/** A list is typed item by item; an empty line ends it. */
-async function askList({ view }: Field, { terminal }: Asking): Promise<Answer> {
+/**
+ * A list is typed item by item; an empty line ends it.
+ *
+ * A required list without items is an empty list. One that may be left out is left out then: `[]`
+ * gives an empty one.
+ */
+async function askList({ view, isRequired }: Field, { terminal }: Asking): Promise<Answer> {
   const items: unknown[] = []
   for (;;) {
     const item = view.item(items.length)
@@ -82,7 +87,8 @@ async function askList({ view }: Field, { terminal }: Asking): Promise<Answer> {
     if (Array.isArray(whole) && line.trim().startsWith("[")) return { value: whole }
     items.push(readText(typed(line, item), item))
   }
-  return items.length === 0 ? undefined : { value: items }
+  const isLeftOut = items.length === 0 && (!isRequired || view.default !== undefined)
+  return isLeftOut ? undefined : { value: items }
 }
 
 /** Spaces around a number are nobody's meaning; in a text they may be. */
@@ -135,7 +141,13 @@ function isList(view: SchemaView): boolean {
 
 function heading({ label, view, isRequired }: Field, { bold, dim }: Style): string {
   const description = view.text("description") ?? view.text("title") ?? ""
-  const about = [kindOf(view), ...(isRequired ? [] : ["optional"]), ...defaultOf(view)].join(", ")
+  const isLeftOut = !isRequired || view.default !== undefined
+  const about = [
+    kindOf(view),
+    ...(isList(view) && isLeftOut ? ["[] for an empty list"] : []),
+    ...(isRequired ? [] : ["optional"]),
+    ...defaultOf(view),
+  ].join(", ")
   const words = description === "" ? "" : ` ${oneLine(description, MOST_WORDS)}`
   return `${bold(shown(label))}:${words} ${dim(`(${about})`)}`
 }

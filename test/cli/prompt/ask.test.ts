@@ -114,6 +114,10 @@ describe("askFields", () => {
       ["a", "", "1", ""],
       [1],
     ],
+    ["an empty list at an empty line", { type: "array" }, [""], []],
+    ["an empty list as JSON", { type: "array", default: ["a"] }, ["[]"], []],
+    ["the default of a list at an empty line", { type: "array", default: ["a"] }, [""], ["a"]],
+    ["no empty list where it must have items", { type: "array", minItems: 1 }, ["", "1", ""], [1]],
     ["an object as JSON", { type: "object" }, ["{x}", '{"x":1}'], { x: 1 }],
     ["anything", {}, ["[1]"], [1]],
   ])("%s", async (_what, schema, answers, expected) => {
@@ -161,6 +165,15 @@ describe("askFields", () => {
     ) as unknown
     const { value } = await ask(schema, ["x"])
     expect(JSON.stringify(value)).toBe('{"__proto__":"x"}')
+  })
+
+  test("a list that may be left out says how to give an empty one", async () => {
+    const schema = { type: "object", properties: { tags: { type: "array" } } }
+    const fields = formFields(new SchemaView(schema))
+    const script = new Script(["", "[]"])
+    expect(await askFields({}, fields, schema, script, io)).toEqual({})
+    expect(await askFields({}, fields, schema, script, io)).toEqual({ tags: [] })
+    expect(script.said[0]).toContain("an empty line ends, [] for an empty list, optional")
   })
 
   test("a form asks for everything, and leaves out what is left out", async () => {
