@@ -54,7 +54,9 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   try {
     const input = await gatherInput(spec, args, io)
     if (args.flag("dry-run")) return await dryRun(target, id, spec, input, args, io)
-    return await tell(await target.execute(id, input, running.options), args, io)
+    const envelope = await target.execute(id, input, running.options)
+    await running.answered()
+    return running.isInterrupted ? 130 : await tell(envelope, args, io)
   } catch (error) {
     if (error instanceof Interrupted || running.isInterrupted) return 130
     if (!args.flag("json") && tellFaults(error, id, io)) return 2

@@ -45,7 +45,9 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   using running = new Running(spec, args, io)
   try {
     const input = await gatherInput(spec, args, io)
-    if (limit > 0) await follow(target.subscribe(id, input, running.options), limit, args, io)
+    if (limit > 0)
+      await follow(target.subscribe(id, input, running.options), limit, running, args, io)
+    if (running.isInterrupted) return 130
     // What stops the whole program is told by how it ends.
     if (io.signal.aborted && io.signal.reason !== "SIGINT") throw new Error("It was stopped.")
     return 0
@@ -61,6 +63,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
 async function follow(
   items: AsyncIterable<ResponseEnvelope>,
   limit: number,
+  running: Running,
   args: CommandArgs,
   io: CommandIO,
 ): Promise<void> {
@@ -68,7 +71,8 @@ async function follow(
   let count = 0
   // Leaving the loop tells the producer to stop.
   for await (const item of items) {
-    if (io.signal.aborted) return
+    await running.answered()
+    if (running.options.signal.aborted || io.signal.aborted) return
     await writer.write(item)
     if (++count >= limit) return
   }

@@ -18,19 +18,28 @@ import type { Terminal } from "./terminal.ts"
 
 export type Answerer = (request: InputRequest) => Promise<InputResponse>
 
+const CANCEL: InputResponse = { action: "cancel" }
+
 /**
  * Answers what operations ask while they run, by asking the person at the terminal.
  *
- * One question at a time; Ctrl-C cancels it and calls `interrupt`, which is to end the call.
+ * One question at a time. Ctrl-C cancels it and calls `interrupt`, which ends the call; questions that
+ * wait, and those that still come, are cancelled without being shown.
  */
 export function createAnswerer(io: CommandIO, interrupt: () => void): Answerer {
   let last: Promise<unknown> = Promise.resolve()
+  let isInterrupted = false
   return (request) => {
-    const answer = last.then(() => withTerminal(io, (terminal) => ask(request, terminal, io)))
+    const answer = last.then(() =>
+      isInterrupted || io.signal.aborted
+        ? CANCEL
+        : withTerminal(io, (terminal) => ask(request, terminal, io)),
+    )
     const settled = answer.catch((error: unknown) => {
       if (!(error instanceof Interrupted)) throw error
+      isInterrupted = true
       interrupt()
-      return { action: "cancel" as const }
+      return CANCEL
     })
     // Whoever asked hears of a failure; the next question is asked all the same.
     last = settled.catch(() => undefined)

@@ -1,4 +1,4 @@
-import type { OperationSpec, ProgressUpdate } from "../../types.ts"
+import type { InputRequest, InputResponse, OperationSpec, ProgressUpdate } from "../../types.ts"
 import type { CommandArgs, CommandIO, TargetCallOptions } from "../model.ts"
 import { oneLine, styled } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
@@ -15,8 +15,14 @@ export class Running implements Disposable {
   readonly options: TargetCallOptions
   readonly #io: CommandIO
   readonly #stop = new AbortController()
+  /** The call has ended, or the program is to. */
+  readonly #over = new AbortController()
   readonly #grace: number
   #timer: ReturnType<typeof setTimeout> | undefined
+  /** Questions that are not answered yet. */
+  readonly #open = new Set<Promise<unknown>>()
+  /** Progress that came while a question was open: the latest is shown after the answer. */
+  #held: ProgressUpdate | undefined
 
   constructor(spec: OperationSpec, args: CommandArgs, io: CommandIO) {
     this.#io = io
@@ -39,28 +45,55 @@ export class Running implements Disposable {
     return this.#stop.signal.aborted && !this.#io.signal.aborted
   }
 
+  /** When no question is open: nothing is printed between one and its answer. */
+  async answered(): Promise<void> {
+    while (this.#open.size > 0) await Promise.allSettled(this.#open)
+  }
+
+  /** A question that is still open is withdrawn. */
   [Symbol.dispose](): void {
     this.#io.signal.removeEventListener("abort", this.#onAbort)
     clearTimeout(this.#timer)
+    this.#over.abort()
   }
 
   readonly #onAbort = (): void => {
+    this.#over.abort()
     const stop = (): void => this.#stop.abort(this.#io.signal.reason)
     if (this.#grace === 0) stop()
     else this.#timer = setTimeout(stop, this.#grace)
   }
 
-  #answerer(): TargetCallOptions["requestInput"] {
+  #answerer(): NonNullable<TargetCallOptions["requestInput"]> {
     return async (request) => {
-      const { createAnswerer } = await import("../prompt/answer.ts")
-      this.#answer ??= createAnswerer(this.#io, () => this.#stop.abort("SIGINT"))
-      return await this.#answer(request)
+      const answer = this.#ask(request)
+      this.#open.add(answer)
+      try {
+        return await answer
+      } finally {
+        this.#open.delete(answer)
+        const held = this.#held
+        this.#held = undefined
+        if (held !== undefined) this.#progress(held)
+      }
     }
+  }
+
+  async #ask(request: InputRequest): Promise<InputResponse> {
+    const { createAnswerer } = await import("../prompt/answer.ts")
+    const io = { ...this.#io, signal: this.#over.signal }
+    this.#answer ??= createAnswerer(io, () => this.#stop.abort("SIGINT"))
+    return await this.#answer(request)
   }
 
   #answer: TargetCallOptions["requestInput"]
 
-  readonly #progress = ({ progress, total, message }: ProgressUpdate): void => {
+  readonly #progress = (update: ProgressUpdate): void => {
+    if (this.#open.size > 0) {
+      this.#held = update
+      return
+    }
+    const { progress, total, message } = update
     const share = total === undefined ? `${progress}` : `${progress}/${total}`
     const text = message === undefined ? share : `${share} ${oneLine(message, 120)}`
     this.#io.stderr.write(`${styled(this.#io, this.#io.stderr).dim(text)}\n`)

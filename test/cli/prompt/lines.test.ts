@@ -158,4 +158,21 @@ describe("createAnswerer", () => {
     expect(await asked).toEqual({ action: "cancel" })
     expect(interrupts).toBe(1)
   })
+
+  test("after Ctrl-C no other question is shown, neither one that waits nor one that comes", async () => {
+    const { io, stdin, seen, shown } = terminal()
+    let interrupts = 0
+    const answer = createAnswerer(io, () => interrupts++)
+    const first = answer({ type: "url", message: "Pay", url: "https://pay.example/1" })
+    const waiting = answer({ type: "roots" })
+    await seen("Have you done it? y/n> ")
+    stdin.write(CTRL_C)
+    expect(await Promise.all([first, waiting])).toEqual([
+      { action: "cancel" },
+      { action: "cancel" },
+    ])
+    expect(await answer({ type: "roots" })).toEqual({ action: "cancel" })
+    expect(shown()).toBe("\n")
+    expect(interrupts).toBe(1)
+  })
 })

@@ -2,7 +2,7 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { program } from "../../mcp/support/program.ts"
 import { provideTmux, Screen } from "../../support/tmux.ts"
 
@@ -56,8 +56,6 @@ describe.runIf(hasTmux)("operations call on a terminal", () => {
     await screen.type("y")
 
     await screen.until(/labels: \(one a line, an empty line ends\)\n>/)
-    await screen.press("Enter")
-    await screen.until("labels is required. Ctrl-C stops.")
     await screen.type("home")
     await screen.type("größe")
     await screen.press("Enter")
@@ -158,6 +156,30 @@ describe.runIf(hasTmux)("operations call on a terminal", () => {
     await stopping.until("Answer it? y/n>")
     await stopping.press("C-c")
     expect(await stopping.until(/exit \d+/)).toMatch(/exit 130$/)
+  })
+})
+
+describe.runIf(hasTmux)("questions of a running operation", () => {
+  test("Ctrl-C at one shows no other, and ends with 130", async () => {
+    await using screen = await start("call", "live.insist")
+    await screen.until(/Question \d\?\nAnswer it\? y\/n>/)
+    await screen.press("C-c")
+    const text = await screen.until(/exit \d+/)
+    expect(text).toMatch(/exit 130$/)
+    expect(text.match(/Answer it\?/g)).toHaveLength(1)
+  })
+
+  test("progress and the result wait for the answer", async () => {
+    const done = join(folder, "done")
+    await using screen = await start("call", "live.hurry", `done=${done}`)
+    await screen.until("Tell it? y/n>")
+    await vi.waitFor(() => readFile(done), { timeout: 30_000 })
+    expect(await screen.text()).toMatch(/Tell it\? y\/n>$/)
+    expect(await screen.text()).not.toContain("Working")
+    await screen.type("n")
+    expect(await screen.until(/exit \d+/)).toMatch(
+      /Tell it\? y\/n> n\n3\/3 Working\nthe result\n\nexit 0$/,
+    )
   })
 })
 
