@@ -10,7 +10,8 @@ import type {
   Target,
   TargetCallOptions,
 } from "../model.ts"
-import { matchingIds, resolveId } from "./lookup.ts"
+import { matchingIds, missingSource, resolveId } from "./lookup.ts"
+import type { FailedSource } from "./lookup.ts"
 import { openHub } from "./open-hub.ts"
 import { preparedCall } from "./prepared.ts"
 
@@ -36,10 +37,8 @@ class LocalTarget implements Target {
     this.#io = io
   }
 
-  get failures(): Target["failures"] {
-    return (this.#current?.sources ?? [])
-      .filter(({ state }) => state === "failed" || state === "lost")
-      .map(({ name, reason = "It did not say why." }) => ({ name, reason }))
+  get failures(): readonly FailedSource[] {
+    return this.#current === undefined ? [] : failedSources(this.#current)
   }
 
   async list({ query, namespace, type, limit }: ListQuery): ReturnType<Target["list"]> {
@@ -109,6 +108,8 @@ class LocalTarget implements Target {
       }
       const part = await this.#part
       if (part !== undefined && findSpec(part.registry, id) !== undefined) return part
+      const missing = part && missingSource(id, failedSources(part))
+      if (missing !== undefined) throw missing
     }
     return await this.#openWhole()
   }
@@ -124,6 +125,12 @@ class LocalTarget implements Target {
     this.#current = hub
     return hub
   }
+}
+
+function failedSources({ sources }: Hub): FailedSource[] {
+  return sources
+    .filter(({ state }) => state === "failed" || state === "lost")
+    .map(({ name, namespace, reason = "It did not say why." }) => ({ name, namespace, reason }))
 }
 
 /**

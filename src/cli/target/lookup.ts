@@ -1,8 +1,14 @@
 import { CallError } from "../../errors.ts"
 import { nearest } from "../../internal/suggest.ts"
-import type { Target } from "../model.ts"
 
-type Failures = Target["failures"]
+/** A source that could not be opened. */
+export interface FailedSource {
+  readonly name: string
+  readonly namespace: string
+  readonly reason: string
+}
+
+type Failures = readonly FailedSource[]
 
 /**
  * The id that a name stands for: the id itself, or its end where only one has it.
@@ -11,7 +17,8 @@ type Failures = Target["failures"]
  */
 export function resolveId(given: string, ids: readonly string[], failures: Failures): string {
   const found = matchingIds(given, ids)
-  if (found.length === 0) throw notRegistered(given, ids, failures)
+  if (found.length === 0)
+    throw missingSource(given, failures) ?? notRegistered(given, ids, failures)
   if (found.length > 1) throw ambiguous(given, found)
   return found[0] as string
 }
@@ -30,16 +37,39 @@ function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ".")
 }
 
+/** Why an operation of a source that failed cannot be called; of other sources nothing is said. */
+export function missingSource(given: string, failures: Failures): CallError | undefined {
+  const found = failures.find(({ namespace }) => given.startsWith(`${namespace}.`))
+  if (found === undefined) return undefined
+  return new CallError(
+    "UNAVAILABLE",
+    `"${shortened(given)}" is not available: its source "${found.name}" could not be opened. ${found.reason}`,
+    { details: { source: found.name }, operationId: given },
+  )
+}
+
 function notRegistered(given: string, ids: readonly string[], failures: Failures): CallError {
-  const name = given.length > 200 ? `${given.slice(0, 200)}…` : given
+  const name = shortened(given)
   const meant = nearestId(given, ids)
   const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`
-  const missing = failures.map((one) => `\nSource "${one.name}" is not there: ${one.reason}`)
   return new CallError(
     "OPERATION_NOT_FOUND",
-    `Operation "${name}" is not registered.${hint}${missing.join("")}`,
+    `Operation "${name}" is not registered.${hint}${meant === undefined ? perhapsIn(failures) : ""}`,
     { details: { operationId: name }, operationId: name },
   )
+}
+
+/** Why a source failed is for whoever looks into that. */
+function perhapsIn(failures: Failures): string {
+  if (failures.length === 0) return ""
+  const names = failures.map(({ name }) => `"${name}"`).join(", ")
+  return failures.length === 1
+    ? ` It may be in the source ${names}, which could not be opened.`
+    : ` It may be in one of the sources that could not be opened: ${names}.`
+}
+
+function shortened(given: string): string {
+  return given.length > 200 ? `${given.slice(0, 200)}…` : given
 }
 
 const MOST_NAMED = 5

@@ -106,7 +106,9 @@ describe("sources opened in this process", () => {
     expect(await target.find("addPet")).toMatchObject({ namespace: "pets" })
     expect(await target.find("roll")).toMatchObject({ name: "roll" })
     await expect(target.find("dice.hidden")).rejects.toMatchObject({ code: "OPERATION_NOT_FOUND" })
-    await expect(target.find("gone.thing")).rejects.toThrow('Source "gone" is not there:')
+    await expect(target.find("gone.thing")).rejects.toThrow(
+      '"gone.thing" is not available: its source "gone" could not be opened. ',
+    )
     expect((await target.specs?.())?.map(({ name }) => name)).toContain("hidden")
   })
 
@@ -165,6 +167,7 @@ describe("sources opened in this process", () => {
 
     expect(target.failures).toContainEqual({
       name: "pets",
+      namespace: "pets",
       reason: expect.stringContaining("SECRET") as string,
     })
   })

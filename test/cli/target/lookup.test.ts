@@ -55,11 +55,29 @@ describe("resolveId", () => {
     )
   })
 
-  test("says which sources are not there", () => {
-    const failures = [{ name: "github", reason: "Nobody answers." }]
+  const failures = [
+    { name: "gh", namespace: "github", reason: "No answer." },
+    { name: "files", namespace: "files", reason: "No such folder." },
+  ]
 
-    expect(() => resolveId("github.x", [], failures)).toThrow(
-      'Operation "github.x" is not registered.\nSource "github" is not there: Nobody answers.',
+  test("an operation of a source that failed is answered with the reason of that source only", () => {
+    expect(() => resolveId("github.x", ids, failures)).toThrow(
+      expect.objectContaining({
+        code: "UNAVAILABLE",
+        message: '"github.x" is not available: its source "gh" could not be opened. No answer.',
+      }),
+    )
+  })
+
+  test("an operation that may be in a failed source names those sources, without reasons", () => {
+    expect(() => resolveId("quux", ids, failures)).toThrow(
+      /^Operation "quux" is not registered\. It may be in one of the sources that could not be opened: "gh", "files"\.$/,
+    )
+    expect(() => resolveId("quux", ids, failures.slice(1))).toThrow(
+      /It may be in the source "files", which could not be opened\.$/,
+    )
+    expect(() => resolveId("gitlab.issues.lst", ids, failures)).toThrow(
+      /Did you mean "gitlab\.issues\.list"\?$/,
     )
   })
 })
