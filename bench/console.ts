@@ -3,7 +3,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { gzipSync } from "node:zlib"
+import { brotliDecompressSync, gzipSync } from "node:zlib"
 import type { Browser } from "playwright-core"
 import { builtConsole } from "../test/console/e2e/support/build.ts"
 import { launch } from "../test/console/e2e/support/browser.ts"
@@ -91,10 +91,15 @@ function medianOf(paints: readonly Paint[]): Paint {
 function weigh(folder: string): Weight {
   const page = readFileSync(join(folder, "index.html"), "utf8")
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) =>
-    /\.(?:js|css|html)$/.test(file),
+    /\.(?:js|css|html)(?:\.br)?$/.test(file),
   )
-  const size = (file: string): number => gzipSync(readFileSync(join(folder, file))).length
+  const size = (file: string): number => {
+    const stored = readFileSync(join(folder, file))
+    return gzipSync(file.endsWith(".br") ? brotliDecompressSync(stored) : stored).length
+  }
   const sum = (some: readonly string[]): number => some.reduce((all, file) => all + size(file), 0)
-  const first = files.filter((file) => file === "index.html" || page.includes(file))
+  const first = files.filter(
+    (file) => file === "index.html" || page.includes(file.replace(/\.br$/, "")),
+  )
   return { first: sum(first), all: sum(files) }
 }

@@ -97,7 +97,7 @@ function total(sizes: ReadonlyMap<string, number>, files: Iterable<string>): num
   return sum
 }
 
-/** Writes the compressed forms of files beside them, where they help; gives the sizes by gzip. */
+/** Replaces files with their compressed form, where that is smaller; returns the sizes by gzip. */
 async function compressAll(folder: string): Promise<Map<string, number>> {
   const names = (await readdir(folder, { recursive: true })).map((name) =>
     name.replaceAll("\\", "/"),
@@ -106,22 +106,24 @@ async function compressAll(folder: string): Promise<Map<string, number>> {
   for (const name of names.filter((one) => COMPRESSIBLE.has(extname(one)))) {
     const file = join(folder, name)
     const bytes = await readFile(file)
-    const [small, smaller] = await Promise.all([
+    const [gzipped, compressed] = await Promise.all([
       promisify(gzip)(bytes, { level: constants.Z_BEST_COMPRESSION }),
       promisify(brotliCompress)(bytes, {
         params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length },
       }),
     ])
-    sizes.set(name, small.length)
-    if (helps(small, bytes)) await writeFile(`${file}.gz`, small)
-    if (helps(smaller, bytes)) await writeFile(`${file}.br`, smaller)
+    sizes.set(name, gzipped.length)
+    // The page itself stays readable: it tells whether a folder holds a console.
+    if (name === "index.html" || !isWorthwhile(compressed, bytes)) continue
+    await writeFile(`${file}.br`, compressed)
+    await rm(file)
   }
   return sizes
 }
 
 const COMPRESSIBLE: ReadonlySet<string> = new Set([".css", ".html", ".js", ".svg"])
 
-/** A tenth less, and of something that does not fit into a packet or two anyway. */
-function helps(packed: Uint8Array, plain: Uint8Array): boolean {
-  return plain.length > 1400 && packed.length < plain.length * 0.9
+/** At least a tenth smaller, and of something that does not fit into a packet or two anyway. */
+function isWorthwhile(compressed: Uint8Array, plain: Uint8Array): boolean {
+  return plain.length > 1400 && compressed.length < plain.length * 0.9
 }

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import type { HTTPAnswer, HTTPIncoming } from "../serve/http/model.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
 import { loadConsole } from "./console/load.ts"
-import type { ConsoleFile, FileForm } from "./console/load.ts"
+import type { ConsoleFile } from "./console/load.ts"
 import { packageFolder } from "./package-folder.ts"
 
 /** What the console may do: nothing but load its own files and talk to its own hub. */
@@ -98,8 +98,9 @@ class ConsoleFiles implements PublicFiles {
   }
 }
 
-function fileAnswer(file: ConsoleFile, incoming: HTTPIncoming): HTTPAnswer {
-  const { etag, bytes, encoding } = formFor(file, incoming.header("accept-encoding"))
+async function fileAnswer(file: ConsoleFile, incoming: HTTPIncoming): Promise<HTTPAnswer> {
+  const accepted = acceptedEncodings(incoming.header("accept-encoding"))
+  const { etag, bytes, encoding } = await file.encoded((one) => accepted.has(one))
   const headers = {
     ...HEADERS,
     etag,
@@ -118,14 +119,13 @@ function fileAnswer(file: ConsoleFile, incoming: HTTPIncoming): HTTPAnswer {
   }
 }
 
-/** The smallest form that a client takes; every client takes a file as it is. */
-function formFor({ forms }: ConsoleFile, accepted: string | undefined): FileForm {
-  const taken = new Set<string | undefined>([undefined])
-  for (const one of (accepted ?? "").split(",")) {
+function acceptedEncodings(header: string | undefined): ReadonlySet<string> {
+  const accepted = new Set<string>()
+  for (const one of (header ?? "").split(",")) {
     const [name = "", ...parameters] = one.split(";").map((part) => part.trim().toLowerCase())
-    if (!parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) taken.add(name)
+    if (!parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) accepted.add(name)
   }
-  return forms.find(({ encoding }) => taken.has(encoding)) as FileForm
+  return accepted
 }
 
 function isKnown(etag: string, known: string | undefined): boolean {

@@ -1,11 +1,15 @@
 import { createHash } from "node:crypto"
 import { readdir, readFile } from "node:fs/promises"
 import { extname, join, relative, sep } from "node:path"
+import { promisify } from "node:util"
+import { brotliDecompress, gzip } from "node:zlib"
 
-/** A form in which the bytes of a file are kept. */
-export interface FileForm {
-  /** As in `Content-Encoding`; `undefined` for the file as it is. */
-  readonly encoding: "br" | "gzip" | undefined
+/** A content coding; `undefined` for the bytes as they are. */
+export type Encoding = "br" | "gzip" | undefined
+
+/** The bytes of a file in one encoding. */
+export interface EncodedFile {
+  readonly encoding: Encoding
   readonly bytes: Uint8Array
   readonly etag: string
 }
@@ -13,10 +17,10 @@ export interface FileForm {
 /** A file that is served. */
 export interface ConsoleFile {
   readonly type: string
-  /** Its name tells its content, so it never changes. */
+  /** Its name contains a hash of its content, so the content never changes. */
   readonly isHashed: boolean
-  /** The smallest first. */
-  readonly forms: readonly FileForm[]
+  /** The smallest encoding that a client accepts. Each is made once, when it is first asked for. */
+  encoded(accepts: (encoding: "br" | "gzip") => boolean): Promise<EncodedFile>
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -30,37 +34,65 @@ const TYPES: Readonly<Record<string, string>> = {
   ".woff2": "font/woff2",
 }
 
-const ENCODINGS = { ".br": "br", ".gz": "gzip" } as const
 const HASHED = /^assets\/.+-[\w-]{8}\.\w+$/
+const COMPRESSED = ".br"
 
 /**
  * The files of a folder by their paths, `assets/index-1a2b3c4d.js`; `undefined` when there is no page.
+ * A file that is stored compressed, `index-1a2b3c4d.js.br`, is found without its suffix.
  *
  * All are read at once, so that no path of a request ever becomes the path of a file.
  */
 export async function loadConsole(
   folder: string,
 ): Promise<ReadonlyMap<string, ConsoleFile> | undefined> {
-  const paths = await filesBelow(folder)
-  if (!paths.includes("index.html")) return undefined
-  const plain = paths.filter((path) => encodingOf(path) === undefined)
+  const stored = await filesBelow(folder)
+  if (!stored.includes("index.html")) return undefined
   const files = await Promise.all(
-    plain.map(async (path): Promise<[string, ConsoleFile]> => {
-      const packed = paths.filter(
-        (other) => encodingOf(other) !== undefined && other.slice(0, -3) === path,
-      )
-      const forms = await Promise.all([path, ...packed].map((one) => formOf(folder, one)))
-      return [
-        path,
-        {
-          type: TYPES[extname(path)] ?? "application/octet-stream",
-          isHashed: HASHED.test(path),
-          forms: forms.toSorted((left, right) => left.bytes.length - right.bytes.length),
-        },
-      ]
+    stored.map(async (name): Promise<[string, ConsoleFile]> => {
+      const isCompressed = name.endsWith(COMPRESSED)
+      const path = isCompressed ? name.slice(0, -COMPRESSED.length) : name
+      return [path, new StoredFile(path, await readFile(join(folder, name)), isCompressed)]
     }),
   )
   return new Map(files)
+}
+
+class StoredFile implements ConsoleFile {
+  readonly type: string
+  readonly isHashed: boolean
+  readonly #bytes: Uint8Array
+  readonly #isCompressed: boolean
+  readonly #encoded = new Map<Encoding, Promise<EncodedFile>>()
+
+  constructor(path: string, bytes: Uint8Array, isCompressed: boolean) {
+    this.type = TYPES[extname(path)] ?? "application/octet-stream"
+    this.isHashed = HASHED.test(path)
+    this.#bytes = bytes
+    this.#isCompressed = isCompressed
+  }
+
+  encoded(accepts: (encoding: "br" | "gzip") => boolean): Promise<EncodedFile> {
+    const encoding = (["br", "gzip"] as const).find((one) => this.#isCompressed && accepts(one))
+    let made = this.#encoded.get(encoding)
+    if (made === undefined) {
+      made = this.#encode(encoding)
+      this.#encoded.set(encoding, made)
+    }
+    return made
+  }
+
+  async #encode(encoding: Encoding): Promise<EncodedFile> {
+    const bytes = await this.#bytesIn(encoding)
+    const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 22)
+    return { encoding, bytes, etag: `"${hash}"` }
+  }
+
+  async #bytesIn(encoding: Encoding): Promise<Uint8Array> {
+    if (!this.#isCompressed || encoding === "br") return this.#bytes
+    const plain = await promisify(brotliDecompress)(this.#bytes)
+    return encoding === "gzip" ? promisify(gzip)(plain) : plain
+  }
 }
 
 async function filesBelow(folder: string): Promise<string[]> {
@@ -69,14 +101,4 @@ async function filesBelow(folder: string): Promise<string[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join("/"))
-}
-
-async function formOf(folder: string, path: string): Promise<FileForm> {
-  const bytes = await readFile(join(folder, path))
-  const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 22)
-  return { encoding: encodingOf(path), bytes, etag: `"${hash}"` }
-}
-
-function encodingOf(path: string): FileForm["encoding"] {
-  return ENCODINGS[extname(path) as keyof typeof ENCODINGS]
 }
