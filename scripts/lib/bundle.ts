@@ -1,9 +1,9 @@
 import { build } from "esbuild"
 import type { BuildOptions } from "esbuild"
-import { cp, readdir, rm, writeFile } from "node:fs/promises"
-import { join, relative, resolve, sep } from "node:path"
+import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { dirname, join, relative, resolve, sep } from "node:path"
 import { licences } from "./licences.ts"
-import { sharedByAll, smallSharedModules } from "./shared-modules.ts"
+import { addImports, importsOfWholeChunks, smallSharedModules } from "./shared-modules.ts"
 
 /** What is built, beside where it is found: file by file, from the folder that the compiler wrote. */
 export interface BundleTargets {
@@ -17,7 +17,8 @@ export interface BundleTargets {
  * Joins what the compiler emitted into one file per entry and the chunks that entries share, with TypeBox's
  * schema compiler inside. Loading hundreds of small files is most of what importing the package would cost.
  *
- * Works in place, in `dist`; the declarations stay as they are. Gives the files it wrote.
+ * Programs share those chunks. Works in place, in `dist`: declarations that no entry refers to are removed,
+ * the others stay as they are. Returns the files it wrote.
  */
 export async function bundleEntries(root: string, targets: BundleTargets): Promise<string[]> {
   const dist = join(root, "dist")
@@ -28,6 +29,7 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
   const shared = {
     absWorkingDir: root,
     outdir: out,
+    chunkNames: "chunks/[name]-[hash]",
     bundle: true,
     splitting: true,
     format: "esm",
@@ -46,37 +48,40 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
       "ioredis",
       "jose",
     ],
-    sourcemap: true,
-    // Sources are named by where they are found, not by where a link leads.
+    // The licences are found by the names of the files, which are those before links are followed.
     preserveSymlinks: true,
     metafile: true,
     logLevel: "warning",
+    // Imports that only keep chunks whole, of packages that have no side effects.
+    logOverride: { "ignored-bare-import": "silent" },
   } satisfies BuildOptions
-  const options = { ...shared, entryPoints: pointsOf(dist, entries) }
+  const points = pointsOf(dist, entries)
+  const programs = pointsOf(
+    dist,
+    targets.programs.map((program) => resolve(root, program)),
+  )
   try {
-    const first = await build({ ...options, write: false })
-    const small = smallSharedModules(first.metafile)
-    const library = await build({ ...options, plugins: [sharedByAll(root, entries, small)] })
-    // By themselves: a command is a file that is loaded when it is asked for, and would cut what entries
-    // share into hundreds of pieces.
-    const programs = await build({
-      ...shared,
-      entryPoints: pointsOf(
-        dist,
-        targets.programs.map((program) => resolve(root, program)),
-      ),
-      chunkNames: "cli/[name]-[hash]",
-      // The library has these already, and nobody steps through a program.
-      sourcemap: false,
-      logOverride: { "ignored-bare-import": "silent" },
+    const plan = { ...shared, entryPoints: points, write: false } satisfies BuildOptions
+    const small = smallSharedModules((await build(plan)).metafile)
+    const everywhere = new Map(entries.map((entry) => [entry, small]))
+    const library = await build({ ...plan, plugins: [addImports(root, everywhere)] })
+    const all = { ...shared, entryPoints: [...points, ...programs] } satisfies BuildOptions
+    const { metafile } = await build({
+      ...all,
+      write: false,
+      plugins: [addImports(root, everywhere)],
     })
-    for (const file of await emittedBelow(dist)) await rm(file)
+    const whole = importsOfWholeChunks(library.metafile, metafile)
+    const bundled = await build({
+      ...all,
+      plugins: [addImports(root, new Map([...everywhere, ...whole]))],
+    })
+    const declarations = await reachableDeclarations(entries)
+    for (const file of await emittedBelow(dist)) if (!declarations.has(file)) await rm(file)
     await cp(out, dist, { recursive: true })
-    const inputs = [library, programs].flatMap(({ metafile }) => Object.keys(metafile.inputs))
+    const inputs = Object.keys(bundled.metafile.inputs)
     await writeFile(join(dist, "THIRD-PARTY-LICENSES.txt"), await licences(root, inputs))
-    return [library, programs].flatMap(({ metafile }) =>
-      Object.keys(metafile.outputs).map((file) => relative(out, resolve(root, file))),
-    )
+    return Object.keys(bundled.metafile.outputs).map((file) => relative(out, resolve(root, file)))
   } finally {
     await rm(out, { recursive: true, force: true })
   }
@@ -86,11 +91,24 @@ function pointsOf(dist: string, files: readonly string[]): { in: string; out: st
   return files.map((file) => ({ in: file, out: relative(dist, file).replace(/\.js$/, "") }))
 }
 
+/** The declarations that those of entries refer to. */
+async function reachableDeclarations(entries: readonly string[]): Promise<ReadonlySet<string>> {
+  const files = new Set(entries.map((entry) => entry.replace(/\.js$/, ".d.ts")))
+  // A set that grows while it is walked is walked to its end.
+  for (const file of files) {
+    const text = await readFile(file, "utf8").catch(() => "")
+    for (const [, path = ""] of text.matchAll(/(?:from |import\()"(\.{1,2}\/[^"]+)\.ts"/g)) {
+      files.add(resolve(dirname(file), `${path}.d.ts`))
+    }
+  }
+  return files
+}
+
 /** What the compiler wrote; the console is built by others. */
 async function emittedBelow(dist: string): Promise<string[]> {
   const entries = await readdir(dist, { recursive: true, withFileTypes: true })
   return entries
-    .filter((entry) => entry.isFile() && /\.js(\.map)?$/.test(entry.name))
+    .filter((entry) => entry.isFile() && /\.(?:js|d\.ts)$/.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name))
     .filter((file) => !file.startsWith(join(dist, "console", sep)))
 }

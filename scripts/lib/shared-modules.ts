@@ -2,6 +2,9 @@ import type { Metafile, Plugin } from "esbuild"
 import { readFile } from "node:fs/promises"
 import { dirname, resolve } from "node:path"
 
+/** Modules to import in addition, by the file that gets the imports. */
+export type AddedImports = ReadonlyMap<string, ReadonlySet<string>>
+
 /** Chunks below this size, in bytes, are not worth a file of their own. */
 const SMALL = 16_000
 
@@ -11,7 +14,7 @@ const SMALL = 16_000
  * A bundler makes a chunk for each set of entries that share something; with eight entries that is a
  * file for a hundred lines here and there.
  */
-export function smallSharedModules(metafile: Metafile): string[] {
+export function smallSharedModules(metafile: Metafile): ReadonlySet<string> {
   const chunks = Object.values(metafile.outputs).filter(
     ({ entryPoint }) => entryPoint === undefined,
   )
@@ -30,29 +33,64 @@ export function smallSharedModules(metafile: Metafile): string[] {
       if (!isClosed) shared.delete(file)
     }
   }
-  return [...shared].toSorted()
+  return shared
 }
 
-/** Makes modules part of every entry, and so of one chunk. */
-export function sharedByAll(
-  root: string,
-  entries: readonly string[],
-  modules: readonly string[],
-): Plugin {
-  const isEntry = new Set(entries)
-  const isShared = new Set(modules.map((file) => resolve(root, file)))
+/**
+ * The imports that make programs load the library's chunks whole.
+ *
+ * A bundler groups modules by who reaches them. A program with many commands, each loaded on demand,
+ * reaches other parts of the library than its entries do, and would cut every chunk to pieces. If what
+ * reaches one module of a chunk reaches all of them, the chunk stays as it is.
+ */
+export function importsOfWholeChunks(library: Metafile, all: Metafile): AddedImports {
+  const chunkOf = new Map<string, readonly string[]>()
+  for (const { inputs } of Object.values(library.outputs)) {
+    const modules = Object.keys(inputs)
+    for (const file of modules) chunkOf.set(file, modules)
+  }
+  const dynamic = Object.entries(all.inputs).flatMap(([, { imports }]) =>
+    imports.filter(({ kind, external }) => kind === "dynamic-import" && external !== true),
+  )
+  const points = Object.values(all.outputs).flatMap(({ entryPoint }) => entryPoint ?? [])
+  const roots = new Set([...points, ...dynamic.map(({ path }) => path)])
+  const added = new Map<string, ReadonlySet<string>>()
+  for (const root of roots) {
+    if (chunkOf.has(root)) continue
+    const needed = new Set<string>([root])
+    // A set that grows while it is walked is walked to its end.
+    for (const file of needed) {
+      for (const module of chunkOf.get(file) ?? []) needed.add(module)
+      for (const { path, kind } of all.inputs[file]?.imports ?? []) {
+        if (kind === "import-statement") needed.add(path)
+      }
+    }
+    added.set(root, new Set([...needed].filter((file) => chunkOf.has(file))))
+  }
+  return added
+}
+
+/** Adds imports to files, after everything that they import themselves. */
+export function addImports(root: string, added: AddedImports): Plugin {
+  const byFile = new Map([...added].map(([file, modules]) => [resolve(root, file), modules]))
+  const dist = resolve(root, "dist")
   return {
-    name: "shared-by-all",
+    name: "add-imports",
     setup(pass) {
-      // The package says that its modules have no side effects: an import of nothing would be dropped.
-      pass.onResolve({ filter: /^shared:/ }, ({ path }) => ({
-        path: path.slice("shared:".length),
-        sideEffects: true,
-      }))
+      // The package says that its modules have no side effects, so an import of nothing would be dropped.
+      // What a plugin resolves is taken to have some.
+      pass.onResolve({ filter: /^(?:\.{1,2})?\// }, ({ path, resolveDir }) => {
+        const file = resolve(resolveDir, path)
+        return file.startsWith(dist) ? { path: file } : undefined
+      })
+      pass.onResolve({ filter: /^shared:/ }, ({ path }) => ({ path: path.slice("shared:".length) }))
       pass.onLoad({ filter: /\.js$/ }, async ({ path }) => {
-        if (!isEntry.has(path)) return undefined
+        const modules = byFile.get(path)
+        if (modules === undefined) return undefined
         const text = await readFile(path, "utf8")
-        const imports = [...isShared].map((file) => `import ${JSON.stringify(`shared:${file}`)}`)
+        const imports = [...modules]
+          .toSorted()
+          .map((file) => `import ${JSON.stringify(`shared:${resolve(root, file)}`)}`)
         return { contents: `${text}\n${imports.join("\n")}\n`, resolveDir: dirname(path) }
       })
     },

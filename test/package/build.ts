@@ -9,6 +9,8 @@ import { manifest, root } from "../support/manifest.ts"
 export interface BuiltPackage extends AsyncDisposable {
   /** The files of the tarball, relative to the package. */
   readonly files: readonly string[]
+  /** The size of the tarball, in bytes. */
+  readonly size: number
   /** Where the application is: run `node` here to use the package like anyone would. */
   readonly app: string
   /** The installed package: `app/node_modules/@alkdev/operations`. */
@@ -34,11 +36,11 @@ export async function buildPackage(): Promise<BuiltPackage> {
     await run("tsc", ["-p", "tsconfig.build.json"], stage)
     await run("tsx", ["scripts/bundle.ts"], stage)
     await run("tsx", ["scripts/build-console.ts"], stage)
-    const files = await packedFiles(stage)
+    const { files, size } = await packedFiles(stage)
     for (const file of files) await cp(join(stage, file), join(installed, file))
     await linkDependencies(app)
     await cp(resolve(root, "test/package/consumer"), app, { recursive: true })
-    return { files, app, installed, [Symbol.asyncDispose]: remove }
+    return { files, size, app, installed, [Symbol.asyncDispose]: remove }
   } catch (error) {
     await remove()
     throw error
@@ -71,10 +73,11 @@ async function copyCheckout(stage: string): Promise<void> {
   await symlink(resolve(root, "node_modules"), join(stage, "node_modules"), "junction")
 }
 
-async function packedFiles(stage: string): Promise<string[]> {
+async function packedFiles(stage: string): Promise<{ files: string[]; size: number }> {
   const output = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], stage)
-  const [tarball] = JSON.parse(output) as { files: { path: string }[] }[]
-  return (tarball?.files ?? []).map((file) => file.path).toSorted()
+  const [tarball] = JSON.parse(output) as { files: { path: string }[]; size: number }[]
+  if (tarball === undefined) throw new Error("npm pack lists no tarball.")
+  return { files: tarball.files.map((file) => file.path).toSorted(), size: tarball.size }
 }
 
 /** Only what the package declares: an undeclared import must fail here as it would elsewhere. */

@@ -19,14 +19,16 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-test("joins entries and what they share, keeps declarations, and brings licences along", async () => {
+test("joins entries and what they share, keeps the declarations they need, and brings licences along", async () => {
   await write({
     "dist/index.js": `export { shared } from "./shared.js"`,
-    "dist/index.d.ts": `export {}`,
+    "dist/index.d.ts": `export { shared } from "./shared.ts"`,
+    "dist/shared.d.ts": `export declare const shared: import("./deep/type.ts").Shared`,
+    "dist/deep/type.d.ts": `export type Shared = import("../index.ts").Shared | string`,
+    "dist/unused.d.ts": `export {}`,
     "dist/node/index.js": `import "node:fs"\nexport { shared } from "../shared.js"`,
     "dist/cli/bin.js": `#!/usr/bin/env node\nimport { shared } from "../shared.js"\nexport const said = shared`,
     "dist/shared.js": `import { inside } from "dep"\nexport const shared = inside`,
-    "dist/shared.js.map": `{}`,
     "node_modules/dep/package.json": `{ "name": "dep", "type": "module", "main": "main.js" }`,
     "node_modules/dep/main.js": `export const inside = "inside"`,
     "node_modules/dep/LICENSE": `Be kind.`,
@@ -38,16 +40,18 @@ test("joins entries and what they share, keeps declarations, and brings licences
   })
 
   const files = (await readdir(join(root, "dist"), { recursive: true })).toSorted()
-  expect(files.filter((file) => !file.startsWith("chunk-"))).toEqual([
+  expect(files.filter((file) => !file.startsWith(join("chunks", "chunk-")))).toEqual([
     "THIRD-PARTY-LICENSES.txt",
+    "chunks",
     "cli",
     join("cli", "bin.js"),
+    "deep",
+    join("deep", "type.d.ts"),
     "index.d.ts",
     "index.js",
-    "index.js.map",
     "node",
     join("node", "index.js"),
-    join("node", "index.js.map"),
+    "shared.d.ts",
   ])
   expect(await readFile(join(root, "dist/THIRD-PARTY-LICENSES.txt"), "utf8")).toBe(
     "dep\n\nBe kind.",
@@ -58,6 +62,40 @@ test("joins entries and what they share, keeps declarations, and brings licences
   expect(await readFile(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/)
   expect(((await import(bin)) as { said: string }).said).toBe("inside")
   expect(await readdir(root)).toEqual(["dist", "node_modules"])
+})
+
+test("keeps one copy of the library, in the chunks that entries have, for programs that need parts of it", async () => {
+  const body = (name: string): string => `export const ${name} = () => "${name.repeat(9000)}"`
+  await write({
+    "dist/one.js": `export { a } from "./a.js"\nexport { b } from "./b.js"`,
+    "dist/two.js": `export { a, b } from "./one.js"`,
+    "dist/a.js": body("a"),
+    "dist/b.js": body("b"),
+    "dist/bin.js": `export const run = (name) => name === "a" ? import("./use-a.js") : import("./use-b.js")`,
+    "dist/use-a.js": `import { a } from "./a.js"\nexport default a()`,
+    "dist/use-b.js": `import { b } from "./b.js"\nexport default b()`,
+    "package.json": `{ "type": "module", "sideEffects": false }`,
+  })
+
+  await bundleEntries(root, {
+    entries: ["./dist/one.js", "./dist/two.js"],
+    programs: ["./dist/bin.js"],
+  })
+
+  const names = await readdir(join(root, "dist"), { recursive: true })
+  const texts = await Promise.all(
+    names
+      .filter((name) => name.endsWith(".js"))
+      .map((name) => readFile(join(root, "dist", name), "utf8")),
+  )
+  const holding = (name: string): string[] =>
+    texts.filter((text) => text.includes(name.repeat(9000)))
+  expect(holding("a")).toHaveLength(1)
+  expect(holding("a")).toEqual(holding("b"))
+  const { run } = (await import(join(root, "dist/bin.js"))) as {
+    run(name: string): Promise<{ default: string }>
+  }
+  expect((await run("b")).default).toBe("b".repeat(9000))
 })
 
 test("refuses to bundle code without a licence, and leaves nothing half done", async () => {
