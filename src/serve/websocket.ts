@@ -2,6 +2,7 @@ import { serveCalls } from "../call.ts"
 import type { CallServer, PendingRequestMap, ResolveIdentity, ServeLimits } from "../call.ts"
 import type { CallError } from "../errors.ts"
 import { systemClock } from "../internal/clock.ts"
+import { Deadlines } from "../internal/deadlines.ts"
 import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
@@ -133,6 +134,8 @@ class Served implements ServedWebSocket {
   readonly #limits: SocketLimits
   readonly #clock: Clock
   readonly #logger: Logger
+  /** One timer for all connections. */
+  readonly #pings: Deadlines
   readonly #connections = new Set<CallServer>()
   #sockets: WsServerLike | undefined
   #closing: Promise<void> | undefined
@@ -144,6 +147,7 @@ class Served implements ServedWebSocket {
     this.#limits = limits
     this.#clock = clock
     this.#logger = logger
+    this.#pings = new Deadlines(clock)
     this.gate = new Gate(options, clock, logger, () => this.#connections.size)
   }
 
@@ -229,6 +233,7 @@ class Served implements ServedWebSocket {
       peer: "the client",
       limits: this.#limits,
       clock: this.#clock,
+      pings: this.#pings,
       closeCode: 1001,
       identity,
       isTrusted,

@@ -19,7 +19,16 @@ export function encodeWithin(event: CallEvent, maxFrameBytes: number): EncodedEv
   return { event, text }
 }
 
-function utf8Length(text: string): number {
+/** The text of a frame: one event as it is, several as a list. */
+export function frameOf(items: readonly EncodedEvent[]): string {
+  const [first] = items
+  return items.length === 1 && first !== undefined
+    ? first.text
+    : `[${items.map(({ text }) => text).join(",")}]`
+}
+
+/** How many bytes a text takes in a frame. */
+export function utf8Length(text: string): number {
   return new TextEncoder().encode(text).length
 }
 

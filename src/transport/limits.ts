@@ -6,7 +6,7 @@ export interface SocketLimitOptions {
   readonly maxFrameBytes?: number | undefined
   /** Bytes that may wait to be sent: 1 MiB at a server, 16 MiB at a client. */
   readonly maxBufferedBytes?: number | undefined
-  /** Milliseconds between two pings, 0 for none: 30,000. */
+  /** Milliseconds between two pings, 0 for none: 30,000. A peer that is silent for two is given up. */
   readonly pingInterval?: number | undefined
   /** Milliseconds after which a peer that reads nothing is given up: 5,000. */
   readonly stallTimeout?: number | undefined

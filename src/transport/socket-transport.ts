@@ -1,11 +1,13 @@
 import type { CallEvent } from "../call-events.ts"
-import { refusal } from "../errors.ts"
-import type { CallError, ErrorCode } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { Deadlines } from "../internal/deadlines.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../platform.ts"
 import type { Identity } from "../types.ts"
 import { encodeWithin } from "./encoded.ts"
 import type { EncodedEvent } from "./encoded.ts"
+import type { WatchLifecycle } from "./page-lifecycle.ts"
+import { full, lost, unavailable } from "./socket-errors.ts"
 import { SocketLink } from "./socket.ts"
 import type { SocketLimits } from "./socket.ts"
 import type { Transport, TransportReceiver } from "./types.ts"
@@ -47,6 +49,12 @@ export interface SocketTransportSettings {
   readonly limits: SocketLimits
   readonly clock: Clock
   readonly reconnect?: ReconnectDelays | undefined
+  /** Where code may stop running: the connection is then left, and opened again afterwards. */
+  readonly lifecycle?: WatchLifecycle | undefined
+  /** The timer for pings; one of its own where it is left out. */
+  readonly pings?: Deadlines | undefined
+  /** Tells the peer that pings are answered here. An end that does not answers a peer that does. */
+  readonly announces?: boolean | undefined
   /** The code that `close()` sends. */
   readonly closeCode?: number | undefined
   readonly identity?: Identity | undefined
@@ -55,11 +63,7 @@ export interface SocketTransportSettings {
   readonly onState?: ((state: WebSocketState, error?: CallError) => void) | undefined
 }
 
-const REFUSALS: Readonly<Record<number, ErrorCode>> = {
-  401: "UNAUTHENTICATED",
-  403: "ACCESS_DENIED",
-  429: "RATE_LIMITED",
-}
+const SUSPENDED = "the page was hidden"
 
 /** Events over a socket that is opened when the transport is, and again when it breaks. */
 export class SocketTransport implements WebSocketTransport {
@@ -68,6 +72,7 @@ export class SocketTransport implements WebSocketTransport {
   /** What `close()` tells the peer instead of the usual code. */
   farewell: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings
+  readonly #pings: Deadlines
   #receiver: TransportReceiver | undefined
   #state: WebSocketState = "idle"
   #link: SocketLink | undefined
@@ -80,12 +85,16 @@ export class SocketTransport implements WebSocketTransport {
   #failures = 0
   #openedAt = 0
   #wasLost = false
+  /** Nothing is connected to until the page runs again. */
+  #isSuspended = false
+  #unwatch: (() => void) | undefined
   /** Why nothing can be sent any more. */
   #over: string | undefined
   #closing: Promise<void> | undefined
 
   constructor(settings: SocketTransportSettings) {
     this.#settings = settings
+    this.#pings = settings.pings ?? new Deadlines(settings.clock)
     this.identity = settings.identity
     this.isTrusted = settings.isTrusted ?? false
   }
@@ -99,18 +108,20 @@ export class SocketTransport implements WebSocketTransport {
       throw new TypeError("This WebSocket transport is already open: make one for each use.")
     }
     this.#receiver = receiver
-    if (this.#state === "idle") this.#connect()
+    if (this.#state !== "idle") return
+    this.#unwatch = this.#settings.lifecycle?.(this.#suspend, this.#resume)
+    this.#connect()
   }
 
   send(event: CallEvent): void {
-    if (this.#over !== undefined) throw this.#unavailable(this.#over)
+    if (this.#over !== undefined) throw unavailable(this.#settings.peer, this.#over)
     const { maxFrameBytes, maxBufferedBytes } = this.#settings.limits
     const item = encodeWithin(event, maxFrameBytes)
     if (this.#link !== undefined) {
       this.#link.send(item)
       return
     }
-    if (this.#heldSize > maxBufferedBytes) throw this.#full(event)
+    if (this.#heldSize > maxBufferedBytes) throw full(this.#settings.peer, this.#heldSize, event)
     this.#held.push(item)
     this.#heldSize += item.text.length
     setRef(this.#timer, true)
@@ -130,16 +141,15 @@ export class SocketTransport implements WebSocketTransport {
   }
 
   async #close(): Promise<void> {
-    const { clock, closeCode = 1000 } = this.#settings
+    const { closeCode = 1000 } = this.#settings
     const { code, reason } = this.farewell ?? { code: closeCode, reason: "" }
     const link = this.#link ?? this.#leaving
     this.#link = undefined
     this.#leaving = undefined
     this.#over = "this transport was closed"
     this.#set("closed")
-    clock.clearTimeout(this.#timer)
-    this.#giveUp?.()
-    this.#giveUp = undefined
+    this.#stopWatching()
+    this.#stopConnecting()
     this.#dropHeld({ reason: this.#over })
     await link?.close(code, reason)
   }
@@ -153,20 +163,61 @@ export class SocketTransport implements WebSocketTransport {
     )
   }
 
+  #stopConnecting(): void {
+    this.#settings.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#giveUp?.()
+    this.#giveUp = undefined
+  }
+
+  #stopWatching(): void {
+    this.#unwatch?.()
+    this.#unwatch = undefined
+  }
+
+  /** Leaves the peer, which would otherwise wait for a page that cannot answer. */
+  readonly #suspend = (): void => {
+    if (this.#isSuspended) return
+    this.#isSuspended = true
+    const link = this.#link
+    if (link === undefined) {
+      this.#stopConnecting()
+      this.#onFailed({ reason: SUSPENDED })
+      return
+    }
+    // Whether the peer confirms it is not waited for: nothing runs here any more.
+    void link.close(1001, SUSPENDED)
+    this.#onEnded(1001, SUSPENDED, undefined)
+  }
+
+  readonly #resume = (): void => {
+    if (!this.#isSuspended) return
+    this.#isSuspended = false
+    this.#failures = 0
+    this.#connect()
+  }
+
   #onOpened(socket: WebSocketLike): void {
-    const { limits, clock } = this.#settings
+    const { limits, clock, announces = false } = this.#settings
     this.#giveUp = undefined
     this.#openedAt = clock.now()
-    const link = new SocketLink(socket, limits, clock, {
-      event: (event) => {
-        this.#failures = 0
-        this.#receiver?.event(event)
+    const link = new SocketLink(
+      socket,
+      { limits, clock, pings: this.#pings, announces },
+      {
+        event: (event) => {
+          this.#failures = 0
+          this.#receiver?.event(event)
+        },
+        unsent: (event) => {
+          this.#receiver?.undelivered(
+            event,
+            unavailable(this.#settings.peer, "it was lost before this was sent"),
+          )
+        },
+        ended: (code, reason, cause) => this.#onEnded(code, reason, cause),
       },
-      unsent: (event) => {
-        this.#receiver?.undelivered(event, this.#unavailable("it was lost before this was sent"))
-      },
-      ended: (code, reason, cause) => this.#onEnded(code, reason, cause),
-    })
+    )
     // It was closed before anyone could listen, and that has been told.
     if (socket.readyState > 1) return
     this.#link = link
@@ -203,7 +254,7 @@ export class SocketTransport implements WebSocketTransport {
       this.#failures = 0
     }
     const what = `it was lost (code ${code}${reason === "" ? "" : `: ${reason}`})`
-    const error = this.#lostError(code, what, cause)
+    const error = lost(this.#settings.peer, code, what, cause)
     this.#again(what)
     this.#receiver?.lost(error)
     this.#settings.onState?.(this.#state, error)
@@ -215,14 +266,16 @@ export class SocketTransport implements WebSocketTransport {
     if (reconnect === undefined) {
       this.#over = why
       this.#state = "closed"
+      this.#stopWatching()
       return
     }
+    this.#state = "waiting"
+    if (this.#isSuspended) return
     const { minDelay, maxDelay } = reconnect
     const delay = Math.min(maxDelay, minDelay * 2 ** Math.min(this.#failures++, 30))
     // Half of it at random: many clients of one server do not come back all at once.
     this.#timer = clock.setTimeout(() => this.#connect(), (delay * (1 + Math.random())) / 2)
     setRef(this.#timer, false)
-    this.#state = "waiting"
   }
 
   #takeHeld(): EncodedEvent[] {
@@ -234,44 +287,12 @@ export class SocketTransport implements WebSocketTransport {
 
   #dropHeld({ reason, cause, status }: ConnectFailure): void {
     for (const { event } of this.#takeHeld()) {
-      this.#receiver?.undelivered(event, this.#unavailable(reason, cause, status))
+      this.#receiver?.undelivered(event, unavailable(this.#settings.peer, reason, cause, status))
     }
   }
 
   #set(state: WebSocketState): void {
     this.#state = state
     this.#settings.onState?.(state)
-  }
-
-  #unavailable(why: string, cause?: unknown, status?: number): CallError {
-    const code = (status === undefined ? undefined : REFUSALS[status]) ?? "UNAVAILABLE"
-    return refusal(code, `There is no connection to ${this.#settings.peer}: ${why}.`, {
-      mayHaveExecuted: false,
-      // A server that knows why it refuses will do so again.
-      ...(status !== undefined && status < 500 && { retryable: false }),
-      ...(cause === undefined ? {} : { cause }),
-    })
-  }
-
-  #lostError(code: number, what: string, cause: unknown): CallError {
-    return refusal(
-      code === 1013 ? "SLOW_CONSUMER" : "UNAVAILABLE",
-      `There is no connection to ${this.#settings.peer}: ${what}.`,
-      {
-        details: { closeCode: code },
-        mayHaveExecuted: true,
-        retryable: false,
-        ...(cause === undefined ? {} : { cause }),
-      },
-    )
-  }
-
-  #full(event: CallEvent): CallError {
-    return refusal(
-      "OVERLOADED",
-      `There is no connection to ${this.#settings.peer} yet, and ${this.#heldSize} bytes wait for it. ` +
-        "Try again later.",
-      { requestId: event.requestId, retryAfterMs: 1000 },
-    )
   }
 }

@@ -1,10 +1,12 @@
 import { decodeCallEvent } from "../call-codec.ts"
 import type { CallEvent } from "../call-events.ts"
 import { refusal } from "../errors.ts"
-import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../platform.ts"
 import { Batch } from "./batch.ts"
+import { frameOf } from "./encoded.ts"
 import type { EncodedEvent } from "./encoded.ts"
+import { ALIVE, isPing, Liveness, PING } from "./liveness.ts"
+import type { LivenessSettings, LivePeer } from "./liveness.ts"
 import { SendBuffer } from "./send-buffer.ts"
 import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.ts"
 import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
@@ -19,6 +21,11 @@ export interface SocketLimits {
   readonly pingInterval: number
   /** Milliseconds after which a peer that reads nothing is given up. */
   readonly stallTimeout: number
+}
+
+/** What a `SocketLink` goes by. */
+export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
+  readonly limits: SocketLimits
 }
 
 /** Whoever uses a socket. */
@@ -36,7 +43,7 @@ const BATCH_EVENTS = 10_000
 const CLOSE_GRACE = 1000
 
 /** One open socket: events as frames of JSON text, limits, and signs of life. */
-export class SocketLink {
+export class SocketLink implements LivePeer {
   readonly #socket: WebSocketLike
   readonly #node: NodeWebSocketLike | undefined
   readonly #limits: SocketLimits
@@ -45,14 +52,14 @@ export class SocketLink {
   readonly #batch: Batch<EncodedEvent>
   readonly #buffer: SendBuffer
   readonly #listeners: (readonly [type: string, listener: (...args: unknown[]) => void])[] = []
+  readonly #liveness: Liveness
   #isOpen = true
-  #pingTimer: unknown
-  #silentIntervals = 0
   #graceTimer: unknown
   #closing: Promise<void> | undefined
   #onGone: (() => void) | undefined
 
-  constructor(socket: WebSocketLike, limits: SocketLimits, clock: Clock, owner: SocketOwner) {
+  constructor(socket: WebSocketLike, settings: SocketSettings, owner: SocketOwner) {
+    const { limits, clock } = settings
     this.#socket = socket
     this.#node = asNodeSocket(socket)
     this.#limits = limits
@@ -65,8 +72,8 @@ export class SocketLink {
     this.#buffer = new SendBuffer(socket, limits, clock, () =>
       this.#fail(1013, "it reads too slowly"),
     )
+    this.#liveness = new Liveness(this, { ...settings, interval: limits.pingInterval })
     this.#listen()
-    this.#armPing()
   }
 
   /** Sends an event with others of this turn. Throws when too much waits already. */
@@ -93,6 +100,19 @@ export class SocketLink {
     return this.#closing
   }
 
+  ping(isAnswering: boolean): boolean {
+    const node = this.#node
+    if (isAnswering) this.#sendFrame(PING)
+    else if (node?.readyState === OPEN) node.ping()
+    return isAnswering || node !== undefined
+  }
+
+  gone(silence: number): void {
+    this.#end(1006, `nothing came from it for ${silence} ms`)
+    endSocket(this.#socket)
+    this.#armGrace()
+  }
+
   #listen(): void {
     const node = this.#node
     const add = (type: string, listener: (...args: unknown[]) => void): void => {
@@ -103,7 +123,7 @@ export class SocketLink {
     if (node !== undefined) {
       add("message", (data, isBinary) => this.#onFrame(data, isBinary === true))
       add("ping", () => this.#onPing())
-      add("pong", () => this.#onLife())
+      add("pong", () => this.#liveness.heardSocket())
       add("close", (code, reason) => this.#onClose(Number(code), String(reason)))
       add("error", (error) => this.#onError(error))
     } else {
@@ -122,7 +142,7 @@ export class SocketLink {
 
   #onFrame(data: unknown, isBinary: boolean): void {
     if (!this.#isOpen) return
-    this.#onLife()
+    this.#liveness.heard()
     if (isBinary) {
       this.#fail(1003, "it sent a binary frame, where text is spoken")
       return
@@ -145,7 +165,8 @@ export class SocketLink {
 
   #onParsed(parsed: unknown): void {
     if (!Array.isArray(parsed)) {
-      this.#owner.event(decodeCallEvent(parsed))
+      if (isPing(parsed)) this.#onPingFrame()
+      else this.#onEvent(parsed)
       return
     }
     if (parsed.length > BATCH_EVENTS) {
@@ -155,15 +176,20 @@ export class SocketLink {
     for (const item of parsed as unknown[]) {
       // Whoever takes events may close the connection.
       if (!this.#isOpen) return
-      this.#owner.event(decodeCallEvent(item))
+      this.#onEvent(item)
     }
+  }
+
+  #onEvent(event: unknown): void {
+    this.#liveness.readEvent(event)
+    this.#owner.event(decodeCallEvent(event))
   }
 
   #write(items: readonly EncodedEvent[]): void {
     // A peer that is closing reads no more.
     if (this.#socket.readyState === OPEN) {
       try {
-        this.#buffer.send(frameOf(items))
+        this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxFrameBytes))
         return
       } catch (error) {
         this.#onError(error)
@@ -190,32 +216,30 @@ export class SocketLink {
     })
   }
 
-  #armPing(): void {
-    const { pingInterval } = this.#limits
-    const node = this.#node
-    if (!(pingInterval > 0) || node === undefined || !this.#isOpen) return
-    this.#pingTimer = this.#clock.setTimeout(() => {
-      if (this.#silentIntervals >= 2) {
-        this.#end(1006, `nothing came from it for ${2 * pingInterval} ms`)
-        node.terminate()
-        return
-      }
-      this.#silentIntervals++
-      if (node.readyState === OPEN) node.ping()
-      this.#armPing()
-    }, pingInterval)
-    setRef(this.#pingTimer, false)
-  }
-
-  #onLife(): void {
-    this.#silentIntervals = 0
-  }
-
   #onPing(): void {
-    this.#onLife()
-    // Each ping is answered. A peer that sends them and does not read must not fill the memory.
-    if (this.#isOpen && this.#socket.bufferedAmount > this.#limits.maxBufferedBytes) {
+    this.#liveness.heardSocket()
+    this.#checkRoom()
+  }
+
+  #onPingFrame(): void {
+    this.#liveness.pinged()
+    if (this.#checkRoom()) this.#sendFrame(ALIVE)
+  }
+
+  /** Each ping is answered. A peer that sends them and does not read must not fill the memory. */
+  #checkRoom(): boolean {
+    if (this.#socket.bufferedAmount > this.#limits.maxBufferedBytes) {
       this.#fail(1013, "it reads too slowly")
+    }
+    return this.#isOpen
+  }
+
+  #sendFrame(text: string): void {
+    if (this.#socket.readyState !== OPEN) return
+    try {
+      this.#buffer.send(text)
+    } catch (error) {
+      this.#onError(error)
     }
   }
 
@@ -258,7 +282,7 @@ export class SocketLink {
 
   #release(): void {
     this.#isOpen = false
-    this.#clock.clearTimeout(this.#pingTimer)
+    this.#liveness.stop()
     this.#buffer.close()
   }
 
@@ -270,11 +294,4 @@ export class SocketLink {
       if (this.#node === undefined) this.#onClose(1006, "")
     }, CLOSE_GRACE)
   }
-}
-
-function frameOf(items: readonly EncodedEvent[]): string {
-  const [first] = items
-  return items.length === 1 && first !== undefined
-    ? first.text
-    : `[${items.map(({ text }) => text).join(",")}]`
 }

@@ -6,6 +6,7 @@ import { awaitSocket, dialer } from "./dial.ts"
 import type { PerConnection } from "./dial.ts"
 import { settleLimits } from "./limits.ts"
 import type { SocketLimitOptions } from "./limits.ts"
+import { pageLifecycle } from "./page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
 import type { ReconnectDelays, WebSocketTransport } from "./socket-transport.ts"
 import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
@@ -42,6 +43,10 @@ const CLIENT_BUFFER = 16 * 1024 * 1024
  * Connects when it is first used, and again whenever the connection breaks, until it is closed. Takes
  * a URL (`ws:`, `wss:`, `http:`, `https:`; in browsers also a path) or a socket that you made, which
  * is then used once and closed with the transport.
+ *
+ * In a web page the connection is closed when the page is hidden for good, frozen, or put into the
+ * back/forward cache, and opened again when the page comes back. What was pending fails as it does with
+ * any lost connection.
  */
 export function createWebSocketTransport(
   target: string | URL | WebSocketLike,
@@ -58,7 +63,8 @@ export function createWebSocketTransport(
     connectTimeout,
     clock,
   }
-  const shared = { limits, clock, isTrusted: options.isTrusted }
+  const lifecycle = pageLifecycle()
+  const shared = { limits, clock, isTrusted: options.isTrusted, lifecycle, announces: true }
   if (isSocket(target)) {
     return new SocketTransport({
       ...shared,

@@ -9,10 +9,13 @@ import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { serveWebSocket } from "../../src/websocket.ts"
 import { createServed } from "../fixtures/browser/operations.ts"
+import { VirtualClock } from "../support/virtual-clock.ts"
+import type { Clock } from "../../src/index.ts"
 import { launchBrowser } from "../support/browser.ts"
 import type { Browser, Page } from "../support/browser.ts"
 import { provideChromium } from "../support/chromium.ts"
 
+const WAIT = { timeout: 30_000, interval: 50 }
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
 async function bundle(
@@ -46,9 +49,15 @@ async function bundle(
 }
 
 /** A server for pages and calls, with what its handlers went through. */
-async function serve(files: ReadonlyMap<string, string>, port = 0) {
+async function serve(files: ReadonlyMap<string, string>, port = 0, clock?: Clock) {
   const { registry, seen } = createServed()
+  const blocked: (() => void)[] = []
   const server = createServer(({ url = "/" }, response) => {
+    // A page that asks for it synchronously does nothing else until it is released.
+    if (url === "/block") {
+      blocked.push(() => response.end())
+      return
+    }
     const text = files.get(url)
     const type = url.endsWith(".js") ? "text/javascript" : "text/html"
     response.writeHead(text === undefined ? 404 : 200, { "content-type": `${type}; charset=utf-8` })
@@ -59,11 +68,12 @@ async function serve(files: ReadonlyMap<string, string>, port = 0) {
     sockets.add(socket)
     socket.once("close", () => sockets.delete(socket))
   })
-  const calls = await serveWebSocket({ registry, server, path: "/calls" })
+  const calls = await serveWebSocket({ registry, server, path: "/calls", clock })
   await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve))
   return {
     seen,
     calls,
+    blocked,
     port: (server.address() as AddressInfo).port,
     /** As a process that is killed: no goodbyes. */
     async die() {
@@ -237,6 +247,75 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     await vi.waitFor(() =>
       expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
     )
+  })
+
+  test("a page that comes back from the back/forward cache goes on by itself", async () => {
+    server.seen.ended.length = 0
+    await page.evaluate("history.back()")
+    await vi.waitFor(async () => expect(await page.evaluate("restored")).toBe(true), WAIT)
+
+    expect(await ask("held")).toEqual({
+      call: expect.objectContaining({ code: "UNAVAILABLE", mayHaveExecuted: true }),
+      stream: { code: "UNAVAILABLE", isInOrder: true },
+    })
+    expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } })
+    expect(await ask("stream", 1000)).toEqual({ count: 1000, isInOrder: true })
+    expect(server.seen.ended).toEqual(["count completed"])
+    expect(server.calls.connections).toBe(1)
+  })
+
+  test("a page that is frozen leaves, and goes on when it is resumed", async () => {
+    forget()
+    await ask("hold")
+    await page.send("Page.setWebLifecycleState", { state: "frozen" })
+    await vi.waitFor(
+      () => expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
+      WAIT,
+    )
+    expect(server.calls.connections).toBe(0)
+
+    await page.send("Page.setWebLifecycleState", { state: "active" })
+    expect(await ask("held")).toMatchObject({ call: { code: "UNAVAILABLE" } })
+    expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } })
+  })
+
+  test("a page whose program stopped is given up, though the browser answers for its socket", async () => {
+    const clock = new VirtualClock()
+    const slow = await serve(files, 0, clock)
+    const stuck = await browser.open(`http://127.0.0.1:${slow.port}/`)
+    try {
+      await stuck.evaluate("scenarios.hold()")
+      for (let at = 0; at < 10; at++) {
+        await clock.runTo(clock.time + 30_000)
+        // What the page sends after its answer to the ping.
+        await stuck.evaluate("scenarios.call()")
+      }
+      expect(slow.seen.ended).toEqual([])
+
+      const block = `{
+        const request = new XMLHttpRequest()
+        request.open("GET", "/block", false)
+        request.send()
+      }`
+      const released = stuck.evaluate(block)
+      await vi.waitFor(() => expect(slow.blocked).toHaveLength(1), WAIT)
+      for (let at = 0; at < 3; at++) {
+        await clock.runTo(clock.time + 30_000)
+        // Long enough for the browser to answer pings of sockets.
+        await page.evaluate("fetch('/')")
+      }
+      expect(slow.calls.connections).toBe(0)
+      await vi.waitFor(
+        () => expect(slow.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
+        WAIT,
+      )
+
+      slow.blocked[0]?.()
+      await released
+      expect(await stuck.evaluate("scenarios.call()")).toEqual({ data: { text: "Hello, Ada" } })
+    } finally {
+      await slow.die()
+    }
   })
 
   test("nothing in the page went uncaught", () => {

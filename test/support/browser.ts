@@ -21,6 +21,8 @@ export interface Browser {
 export interface Page {
   /** Runs an expression; gives its value, awaited and copied through JSON. */
   evaluate(expression: string): Promise<unknown>
+  /** Sends a command of the DevTools protocol to the page. */
+  send(method: string, params?: object): Promise<Readonly<Record<string, unknown>>>
   /** Errors that nobody caught in the page, and what it wrote with `console.error`. */
   readonly faults: readonly string[]
 }
@@ -132,6 +134,7 @@ async function openPage(devTools: DevTools, url: string): Promise<Page> {
   await loaded
   return {
     faults,
+    send: (method, params = {}) => devTools.send(method, params, sessionId),
     async evaluate(expression) {
       const options = { expression, awaitPromise: true, returnByValue: true }
       const answer = await devTools.send("Runtime.evaluate", options, sessionId)

@@ -15,11 +15,12 @@ import type {
 import { BrowserSocket } from "./browser-socket.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
 
+const WAIT = { timeout: 30_000 }
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
   vi.unstubAllGlobals()
   vi.doUnmock("ws")
-  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
 })
 
 async function startServer(onSocket?: (socket: NodeSocket) => void): Promise<{
@@ -225,5 +226,130 @@ describe("which socket is used", () => {
     const { transport } = connect(url, { WebSocket: undefined })
 
     expect((await opened(transport)).readyState).toBe(1)
+  })
+})
+
+/** Makes this process look like a page, as far as the transport looks. */
+function stubPage(): EventTarget & { listeners: number } {
+  const page = Object.assign(new EventTarget(), { listeners: 0 })
+  vi.stubGlobal("document", {})
+  vi.stubGlobal("addEventListener", (...args: Parameters<EventTarget["addEventListener"]>) => {
+    page.listeners++
+    page.addEventListener(...args)
+  })
+  vi.stubGlobal(
+    "removeEventListener",
+    (...args: Parameters<EventTarget["removeEventListener"]>) => {
+      page.listeners--
+      page.removeEventListener(...args)
+    },
+  )
+  return page
+}
+
+describe("a transport in a page", () => {
+  test.each([
+    ["pagehide", "pageshow"],
+    ["freeze", "resume"],
+  ])("leaves on %s, and is back on %s", async (hidden, shown) => {
+    const page = stubPage()
+    const { url, closed } = await startServer()
+    const { transport, recorder } = connect(url, { reconnect: true })
+    transport.send(request("a"))
+    await recorder.until(({ events }) => events.length === 1)
+
+    transport.send(request("last words"))
+    page.dispatchEvent(new Event(hidden))
+    page.dispatchEvent(new Event(hidden))
+    expect(recorder.losses).toMatchObject([
+      {
+        code: "UNAVAILABLE",
+        message: expect.stringContaining("the page was hidden"),
+        details: { closeCode: 1001 },
+        mayHaveExecuted: true,
+      },
+    ])
+    expect(transport.state).toBe("waiting")
+    await vi.waitFor(() => expect(closed).toEqual([4001]), WAIT)
+
+    transport.send(request("held"))
+    page.dispatchEvent(new Event(shown))
+    page.dispatchEvent(new Event(shown))
+    await recorder.until(({ events }) => events.length === 2)
+    expect(recorder.story).toEqual(["event", "lost", "restored", "event"])
+    expect(recorder.ids).toEqual(["a", "held"])
+    await transport.close()
+    expect(page.listeners).toBe(0)
+  })
+
+  test("gives up an attempt to connect, and what waited for it, when the page is hidden", async () => {
+    const page = stubPage()
+    const { url } = await startServer()
+    const { transport, recorder } = connect(url, { reconnect: true })
+    transport.send(request("a"))
+
+    page.dispatchEvent(new Event("pagehide"))
+    expect(recorder.failed).toMatchObject([
+      { event: { requestId: "a" }, error: { code: "UNAVAILABLE", mayHaveExecuted: false } },
+    ])
+    page.dispatchEvent(new Event("pageshow"))
+    transport.send(request("b"))
+
+    await recorder.until(({ events }) => events.length === 1)
+    expect(recorder.ids).toEqual(["b"])
+    expect(recorder.losses).toEqual([])
+  })
+
+  test("does not try again by itself while the page is hidden", async () => {
+    const page = stubPage()
+    const { transport } = connect("ws://127.0.0.1:1/", {
+      reconnect: { minDelay: 60_000, maxDelay: 60_000 },
+    })
+    await vi.waitFor(() => expect(transport.state).toBe("waiting"), WAIT)
+
+    page.dispatchEvent(new Event("pagehide"))
+    expect(transport.state).toBe("waiting")
+    page.dispatchEvent(new Event("pageshow"))
+    expect(transport.state).toBe("connecting")
+    page.dispatchEvent(new Event("pagehide"))
+    await transport.close()
+    page.dispatchEvent(new Event("pageshow"))
+
+    expect(transport.state).toBe("closed")
+    expect(page.listeners).toBe(0)
+  })
+
+  test("that does not connect again ends when the page is hidden", async () => {
+    const page = stubPage()
+    const { url, closed } = await startServer()
+    const { transport } = connect(url)
+    await opened(transport)
+
+    page.dispatchEvent(new Event("pagehide"))
+
+    expect(transport.state).toBe("closed")
+    expect(page.listeners).toBe(0)
+    expect(() => transport.send(request("a"))).toThrow("the page was hidden")
+    await vi.waitFor(() => expect(closed).toEqual([4001]), WAIT)
+  })
+
+  test("closed before it was used listens to nothing", async () => {
+    const page = stubPage()
+    const transport = createWebSocketTransport("ws://127.0.0.1:1/")
+    await transport.close()
+    transport.open(new Recorder())
+
+    expect(page.listeners).toBe(0)
+  })
+
+  test("of a worker listens to no page", async () => {
+    const page = stubPage()
+    vi.unstubAllGlobals()
+    vi.stubGlobal("addEventListener", () => page.listeners++)
+    const { url } = await startServer()
+    const { transport } = connect(url)
+    await opened(transport)
+
+    expect(page.listeners).toBe(0)
   })
 })

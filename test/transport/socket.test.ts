@@ -1,5 +1,6 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test, vi } from "vitest"
+import { Deadlines } from "../../src/internal/deadlines.ts"
 import type { Clock } from "../../src/platform.ts"
 import { chooseProtocol } from "../../src/serve/gate.ts"
 import { SocketTransport } from "../../src/transport/socket-transport.ts"
@@ -75,6 +76,27 @@ const LIMITS = {
   stallTimeout: 500,
 }
 
+/** A socket with no more than browsers give: it cannot ping, and nobody sees the pings it answers. */
+class FakeBrowserSocket extends EventTarget {
+  readyState = 1
+  bufferedAmount = 0
+  readonly sent: string[] = []
+  readonly calls: string[] = []
+
+  send(text: string): void {
+    this.sent.push(text)
+  }
+
+  close(code: number): void {
+    this.calls.push(`close ${code}`)
+    this.readyState = 2
+  }
+
+  receive(data: string): void {
+    this.dispatchEvent(Object.assign(new Event("message"), { data }))
+  }
+}
+
 function open(settings: Partial<SocketTransportSettings> = {}): {
   socket: FakeSocket
   clock: FakeClock
@@ -82,7 +104,7 @@ function open(settings: Partial<SocketTransportSettings> = {}): {
   transport: SocketTransport
 } {
   const socket = new FakeSocket()
-  const clock = new FakeClock()
+  const clock = (settings.clock as FakeClock | undefined) ?? new FakeClock()
   const recorder = new Recorder()
   const transport = new SocketTransport({
     connect(opened) {
@@ -227,6 +249,163 @@ describe("one socket", () => {
     socket.terminate()
 
     await expect(transport.close()).resolves.toBeUndefined()
+  })
+})
+
+describe("signs of life", () => {
+  const announced = { ...request("a"), answersPings: true }
+  const answers = (socket: FakeSocket): void => void socket.emit("message", "[]", false)
+
+  test("a program that announced that it answers is asked itself, and gone when only its socket answers", () => {
+    const { socket, clock, recorder } = open()
+    socket.emit("message", JSON.stringify(announced), false)
+
+    for (let at = 0; at < 3; at++) {
+      clock.pass(1000)
+      socket.emit("ping")
+      socket.emit("pong")
+    }
+
+    expect(socket.sent).toEqual(['"ping"', '"ping"'])
+    expect(socket.calls).toEqual(["terminate"])
+    expect(recorder.losses[0]?.message).toContain("nothing came from it for 2000 ms")
+    expect(clock.timers.size).toBe(0)
+  })
+
+  test("a program that answers stays, and its answers are no events", () => {
+    const { socket, clock, recorder } = open()
+    socket.emit("message", JSON.stringify([announced, request("b")]), false)
+
+    for (let at = 0; at < 20; at++) {
+      clock.pass(1000)
+      answers(socket)
+    }
+
+    expect(recorder.story).toEqual(["event", "event"])
+    expect(recorder.events).toEqual([request("a"), request("b")])
+  })
+
+  test("a peer that announced nothing is asked at its socket only, and its answers count", async () => {
+    const { socket, clock, recorder, transport } = open({ announces: true })
+    transport.send(request("a"))
+    await nextTurn()
+    socket.emit("message", JSON.stringify(request("b")), false)
+
+    for (let at = 0; at < 20; at++) {
+      clock.pass(1000)
+      socket.emit("pong")
+    }
+
+    expect(socket.sent).toHaveLength(1)
+    expect(recorder.losses).toEqual([])
+  })
+
+  test("an end announces once that it answers, in the first event for which there is room", async () => {
+    const { socket, transport } = open({ announces: true })
+    const padding = 4096 - JSON.stringify(request("a", "")).length
+
+    for (const event of [request("a", "x".repeat(padding)), request("b"), request("c")]) {
+      transport.send(event)
+      await nextTurn()
+    }
+    socket.emit("message", '"ping"', false)
+
+    expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([
+      request("a", "x".repeat(padding)),
+      { ...request("b"), answersPings: true },
+      request("c"),
+      [],
+    ])
+  })
+
+  test("an end that waits for the other announces nothing before the other did", async () => {
+    const { socket, transport } = open()
+    transport.send(request("a"))
+    await nextTurn()
+    socket.emit("message", "[]", false)
+    transport.send(request("b"))
+    await nextTurn()
+    socket.emit("message", JSON.stringify(announced), false)
+    transport.send(request("c"))
+    transport.send(request("d"))
+    await nextTurn()
+
+    expect(socket.sent.map((text) => JSON.parse(text) as unknown)).toEqual([
+      request("a"),
+      request("b"),
+      [{ ...request("c"), answersPings: true }, request("d")],
+    ])
+  })
+
+  test("a peer that sends pings and does not read the answers is dropped", () => {
+    const { socket, recorder } = open()
+    socket.emit("message", '"ping"', false)
+    socket.bufferedAmount = 5000
+    socket.emit("message", '"ping"', false)
+
+    expect(socket.sent).toEqual(["[]"])
+    expect(socket.calls).toEqual(["close 1013"])
+    expect(recorder.losses).toMatchObject([{ code: "SLOW_CONSUMER" }])
+  })
+
+  test("a browser finds out that a server stopped, once that has sent a ping", () => {
+    const socket = new FakeBrowserSocket()
+    const { clock, recorder } = open({
+      announces: true,
+      connect(opened) {
+        opened(socket)
+        return () => {}
+      },
+    })
+
+    clock.pass(20_000)
+    expect(recorder.story).toEqual([])
+    socket.receive('"ping"')
+    clock.pass(2500)
+    expect(recorder.story).toEqual([])
+    clock.pass(500)
+
+    expect(socket.sent).toEqual(["[]", '"ping"', '"ping"'])
+    expect(recorder.losses[0]?.message).toContain("nothing came from it for 2000 ms")
+    expect(socket.calls).toEqual(["close 4001"])
+    clock.pass(1000)
+    expect(clock.timers.size).toBe(0)
+  })
+
+  test("a socket that throws when it is pinged is lost", () => {
+    const { socket, clock, recorder } = open()
+    socket.emit("message", JSON.stringify(announced), false)
+    socket.send = () => {
+      throw new Error("broken pipe")
+    }
+
+    clock.pass(1000)
+
+    expect(recorder.losses[0]?.message).toContain("broken pipe")
+  })
+
+  test("connections of one server share a timer, and the last one takes it along", async () => {
+    const clock = new FakeClock()
+    const pings = new Deadlines(clock)
+    const first = open({ clock, pings })
+    clock.pass(300)
+    const second = open({ clock, pings })
+
+    expect(clock.timers.size).toBe(1)
+    clock.pass(900)
+    expect([first.socket.calls, second.socket.calls]).toEqual([["ping"], []])
+    first.socket.terminate()
+    clock.pass(100)
+    expect(second.socket.calls).toEqual(["ping"])
+    expect(clock.timers.size).toBe(1)
+    second.socket.terminate()
+    expect(clock.timers.size).toBe(0)
+  })
+
+  test("no timer runs when there are no pings", () => {
+    const { clock } = open({ limits: { ...LIMITS, pingInterval: 0 } })
+
+    expect(clock.timers.size).toBe(0)
   })
 })
 

@@ -109,7 +109,7 @@ describe("sending", () => {
     transport.send(request("a"))
     await recorder.until(({ events }) => events.length === 1)
 
-    expect(JSON.parse(frames[0] as string)).toEqual(request("a"))
+    expect(JSON.parse(frames[0] as string)).toEqual({ ...request("a"), answersPings: true })
   })
 
   test("bytes, void and large texts come back as they were", async () => {
