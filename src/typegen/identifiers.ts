@@ -24,7 +24,11 @@ export function typeName(text: string): string {
 
 /** Gives out names, each once. */
 export class Names {
-  readonly #taken = new Set<string>(RESERVED)
+  readonly #taken: Set<string>
+
+  constructor(reserved: readonly string[] = []) {
+    this.#taken = new Set([...RESERVED, ...reserved])
+  }
 
   /** The first of the wishes that is free, or the last of them with a number. */
   take(...wishes: readonly [string, ...string[]]): string {
@@ -47,7 +51,7 @@ export function propertyKey(key: string): string {
 
 /** A text as a literal in double quotes, with nothing in it that is not seen. */
 export function stringLiteral(text: string): string {
-  return JSON.stringify(text).replaceAll(UNSEEN, escaped)
+  return JSON.stringify(text).replaceAll(UNSEEN, escaped).replaceAll(SHAPELESS, escaped)
 }
 
 /** A text as the beginning of a template literal type. */
@@ -60,8 +64,13 @@ export const UNSEEN: RegExp =
   // oxlint-disable-next-line no-control-regex -- those are what it is about
   /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u00AD\u061C\u180E\u200B-\u200F\u2028-\u202E\u2060-\u206F\uFEFF]/g
 
+/** Further characters without a shape of their own. Some belong to emoji, so that only literals escape them. */
+const SHAPELESS = /[\p{Default_Ignorable_Code_Point}\uFFF9-\uFFFB]/gu
+
 function escaped(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  const code = char.codePointAt(0) ?? 0
+  const digits = code.toString(16).padStart(4, "0")
+  return code > 0xffff ? `\\u{${digits}}` : `\\u${digits}`
 }
 
 function capitalized(word: string): string {

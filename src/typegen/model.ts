@@ -10,7 +10,7 @@ export type TypeNode =
   | ObjectNode
   | { readonly kind: "array"; readonly item: TypeNode }
   | TupleNode
-  | { readonly kind: "union"; readonly members: readonly TypeNode[] }
+  | UnionNode
   | { readonly kind: "intersection"; readonly members: readonly TypeNode[] }
   | { readonly kind: "error"; readonly code: string; readonly details: TypeNode }
 
@@ -23,6 +23,11 @@ export interface WordNode {
 export interface LiteralNode {
   readonly kind: "literal"
   readonly value: string | number | boolean
+}
+
+export interface UnionNode {
+  readonly kind: "union"
+  readonly members: readonly TypeNode[]
 }
 
 /** A type that is declared once and used by its name. */
@@ -78,12 +83,11 @@ export const STRING: WordNode = { kind: "word", text: "string" }
 export const NUMBER: WordNode = { kind: "word", text: "number" }
 export const BOOLEAN: WordNode = { kind: "word", text: "boolean" }
 
+/** Any other property. */
+export const OPEN_INDEX: IndexNode = { prefix: "", type: UNKNOWN }
+
 /** An object of which nothing is known. */
-export const OPEN_OBJECT: ObjectNode = {
-  kind: "object",
-  properties: [],
-  index: [{ prefix: "", type: UNKNOWN }],
-}
+export const OPEN_OBJECT: ObjectNode = { kind: "object", properties: [], index: [OPEN_INDEX] }
 
 /** Whether nothing is known of an object. */
 export function isOpenObject(node: TypeNode): boolean {

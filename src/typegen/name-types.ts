@@ -16,8 +16,11 @@ export interface NamedTypes {
   readonly nameOf: (type: NamedType) => string
 }
 
-/** Names types: equal ones that want the same name share it. */
-export function nameTypes(types: readonly NamedType[]): NamedTypes {
+/** Names types: equal ones that want the same name share it. None gets a name that is reserved. */
+export function nameTypes(
+  types: readonly NamedType[],
+  reserved: readonly string[] = [],
+): NamedTypes {
   const classes = sameTypes(types)
   const firsts = new Map<number, NamedType>()
   // Whoever reads results sees more types than who gives inputs: they come first.
@@ -25,7 +28,7 @@ export function nameTypes(types: readonly NamedType[]): NamedTypes {
     const same = classes.get(type) as number
     if (!firsts.has(same)) firsts.set(same, type)
   }
-  const names = new Names()
+  const names = new Names(reserved)
   const nameOfClass = new Map<number, string>()
   const declarations: Declared[] = []
   for (const [same, type] of firsts) {

@@ -8,6 +8,8 @@ import type { LiteralNode, NamedType, ObjectNode, TupleNode, TypeNode } from "./
 export interface PrintOptions {
   readonly nameOf: (type: NamedType) => string
   readonly comments: boolean
+  /** Leaves out `| undefined` after a question mark: for people and models, not for compilers. */
+  readonly isBrief?: boolean | undefined
 }
 
 /** A line that is longer is broken where it can be. */
@@ -84,7 +86,11 @@ function objectText(node: ObjectNode, indent: string, options: PrintOptions): st
   for (const { key, type, isOptional, comment } of node.properties) {
     const words = options.comments ? printComment(comment, inner) : ""
     if (words !== "") isPlain = false
-    const text = printType(isOptional ? orUndefined(type) : type, inner, options)
+    const text = printType(
+      isOptional && options.isBrief !== true ? orUndefined(type) : type,
+      inner,
+      options,
+    )
     lines.push(`${words}${inner}${propertyKey(key)}${isOptional ? "?" : ""}:${annotation(text)}\n`)
   }
   for (const { prefix, type } of node.index) {

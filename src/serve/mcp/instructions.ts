@@ -4,7 +4,11 @@ import type { Identity } from "../../types.ts"
 
 const MAX_NAMESPACES = 50
 
-/** What a client's model is told of a registry when nobody has written it: what there is, and how much. */
+/** How to use the three tools that stand for all operations. */
+export const SEARCH_FIRST =
+  "To use an operation: 1. search_operations finds operations and their ids. 2. describe_operation returns the input, output and errors of one. 3. call_operation runs it. Do not guess ids or inputs."
+
+/** The default instructions: the namespaces that a caller may use, each with its number of operations. */
 export function describeNamespaces(
   registry: AnyRegistry,
   identity: Identity | undefined,

@@ -47,14 +47,19 @@ export interface MCPSurface {
   call(name: string, input: unknown, call: SurfaceCall): Promise<SurfaceResult>
   /** Told when lists have changed; several changes of one turn are told once. */
   onChange(listener: () => void): () => void
+  /** Whether a caller sees every operation as a tool, or the three tools that search. */
+  mode(caller: SurfaceCaller): SurfaceMode
   /** What it costs to show the tools to a model. */
   cost(caller: SurfaceCaller): SurfaceCost
   close(): void
 }
 
+/** What a list of tools consists of: all operations, or the three tools that search. */
+export type SurfaceMode = "all" | "search"
+
 /** Bytes and tokens of a list of tools, as it is and as it would be in the other mode. */
 export interface SurfaceCost {
-  readonly mode: "all" | "search"
+  readonly mode: SurfaceMode
   readonly all: { readonly tools: number; readonly bytes: number; readonly tokens: number }
   readonly search: { readonly tools: number; readonly bytes: number; readonly tokens: number }
 }

@@ -1,15 +1,18 @@
 import { CallError } from "../../errors.ts"
+import { nearest } from "../../internal/suggest.ts"
 import type { MCPToolDefinition } from "../../mcp/model.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import { validateOrThrow } from "../../validation.ts"
+import { reasonOf, typeName } from "../../schema/describe.ts"
+import { invalid, validateOrThrow } from "../../validation.ts"
 import { argumentsOf, callTool } from "./calls.ts"
+import { describeSchemas, describeTypes, headOf } from "./describe.ts"
 import { errorText } from "./faults.ts"
 import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { SettledOptions } from "./options.ts"
+import { briefText } from "./plain-words.ts"
 import type { OperationTool } from "./tool.ts"
-import { visibleText } from "./visible-text.ts"
 
 /** What the tools that search work on. */
 export interface SearchGround {
@@ -21,8 +24,11 @@ export interface SearchGround {
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 50
 const MAX_DESCRIPTION = 300
+/** Characters of an unknown id that is searched for, and the number of ids that are suggested for it. */
+const MAX_GUESSED = 128
+const MAX_GUESSES = 3
 
-const reading = {
+const READ_ONLY = {
   readOnlyHint: true,
   openWorldHint: false,
 } as const
@@ -33,46 +39,68 @@ export const SEARCH_TOOLS: readonly MCPToolDefinition[] = [
     name: "search_operations",
     title: "Search operations",
     description:
-      "Finds operations by what they do. Gives ids, descriptions and names of inputs; describe_operation has the details of one, call_operation runs it.",
+      "Step 1 of 3. Finds operations by what they do. Returns their ids, descriptions and input names.",
     inputSchema: {
       type: "object",
       properties: {
         query: {
           type: "string",
-          description: "What to look for, in a few words. Empty lists everything in order.",
+          description:
+            "What to look for, in a few words. An empty query lists all operations by id.",
         },
         limit: { type: "integer", minimum: 1, maximum: MAX_LIMIT, default: DEFAULT_LIMIT },
-        namespace: { type: "string", description: "Only in this namespace." },
+        namespace: { type: "string", description: "Search only this namespace." },
       },
       required: ["query"],
       additionalProperties: false,
     },
-    annotations: reading,
+    annotations: READ_ONLY,
   },
   {
     name: "describe_operation",
     title: "Describe an operation",
-    description: "Gives the schemas and the errors of one operation. Read it before you call it.",
+    description:
+      "Step 2 of 3. Returns the input, output and errors of one operation as TypeScript declarations. Read it before you call the operation.",
     inputSchema: {
       type: "object",
-      properties: { id: { type: "string", description: "Such as task.create." } },
+      properties: {
+        id: { type: "string", description: "Operation id, such as task.create." },
+        format: {
+          type: "string",
+          enum: ["types", "schema"],
+          default: "types",
+          description: '"schema" returns the complete JSON Schemas, which can be long.',
+        },
+      },
       required: ["id"],
       additionalProperties: false,
     },
-    annotations: reading,
+    annotations: READ_ONLY,
   },
   {
     name: "call_operation",
     title: "Call an operation",
     description:
-      "Runs one operation. Its input is what describe_operation gives as inputSchema. Operations that give a stream collect items until limit or timeoutMs.",
+      "Step 3 of 3. Runs one operation and returns its result. A subscription collects items until limit or timeoutMs is reached.",
     inputSchema: {
       type: "object",
       properties: {
-        id: { type: "string", description: "Such as task.create." },
-        input: { type: "object", description: "The input of the operation." },
-        limit: { type: "integer", minimum: 1, description: "Of streams: the most items." },
-        timeoutMs: { type: "integer", minimum: 1, description: "Of streams: the longest wait." },
+        id: { type: "string", description: "Operation id, such as task.create." },
+        input: {
+          type: "object",
+          description:
+            "Input of the operation, as described by describe_operation. JSON text of the object is accepted, too.",
+        },
+        limit: {
+          type: "integer",
+          minimum: 1,
+          description: "Subscriptions: maximum number of items.",
+        },
+        timeoutMs: {
+          type: "integer",
+          minimum: 1,
+          description: "Subscriptions: maximum time to wait, in milliseconds.",
+        },
       },
       required: ["id"],
       additionalProperties: false,
@@ -101,11 +129,18 @@ export async function callSearchTool(
   let input: Readonly<Record<string, unknown>>
   let tool: OperationTool | undefined
   try {
-    input = argumentsOf(given, name)
+    input = readInput(argumentsOf(given, name), name)
     validateOrThrow(searchTool(name)?.inputSchema, input, `Input for "${name}"`)
     if (name === "search_operations") return answer(search(input, call, ground))
-    tool = operationFor(String(input["id"]), call, ground.listing)
-    if (name === "describe_operation") return answer(describe(tool, call, ground.listing))
+    tool = operationFor(String(input["id"]), call, ground)
+    if (name === "describe_operation") {
+      const isFull = input["format"] === "schema"
+      return answer(
+        isFull
+          ? describeSchemas(tool, call.era, ground.listing)
+          : await describeTypes(tool, call.era),
+      )
+    }
   } catch (error) {
     return errorText(error, "")
   }
@@ -143,18 +178,10 @@ function search(
   return { operations: found.slice(0, limit).map(entryOf) }
 }
 
-/** Not from the whole definition: its schema of results may be large, and is not shown here. */
 function entryOf(tool: OperationTool): Readonly<Record<string, unknown>> {
-  const { title } = tool.spec
-  const description = tool.description
   return {
-    id: tool.id,
-    type: tool.spec.type,
-    ...(title !== undefined && { title: visibleText(title) }),
-    description:
-      description.length > MAX_DESCRIPTION
-        ? `${description.slice(0, MAX_DESCRIPTION - 1)}…`
-        : description,
+    ...headOf(tool),
+    description: briefText(tool.description, MAX_DESCRIPTION),
     inputs: inputsOf(tool.form.schema),
   }
 }
@@ -168,32 +195,55 @@ function inputsOf(schema: unknown): readonly string[] {
   )
 }
 
-function describe(
-  tool: OperationTool,
-  { era }: SurfaceCall,
-  listing: Listing,
+/** Some models write the input as JSON text. Throws `VALIDATION_ERROR` for text that is no JSON object. */
+function readInput(
+  given: Readonly<Record<string, unknown>>,
+  name: string,
 ): Readonly<Record<string, unknown>> {
-  const { name: _, ...definition } = listing.define(tool, era)
-  const { errorSchemas = [], examples, type } = tool.spec
-  return {
-    id: tool.id,
-    type,
-    ...definition,
-    ...(errorSchemas.length > 0 && {
-      errors: errorSchemas.map(({ code, description }) => ({ code, description })),
-    }),
-    ...(examples !== undefined && examples.length > 0 && { examples }),
+  const { input } = given
+  if (name !== "call_operation" || typeof input !== "string") return given
+  const what = `Input for "${name}"`
+  let value: unknown
+  try {
+    value = input.trim() === "" ? {} : JSON.parse(input)
+  } catch (error) {
+    const message = `is text that is not valid JSON (${reasonOf(error)}); send an object`
+    throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
   }
+  if (isPlainRecord(value)) return { ...given, input: value }
+  const message = `must be an object or its JSON text, got JSON text of ${typeName(value)}`
+  throw invalid("VALIDATION_ERROR", what, [{ path: "/input", message }])
 }
 
-/** The same words for what is not there and for what the caller may not use. */
-function operationFor(id: string, { identity }: SurfaceCall, listing: Listing): OperationTool {
-  const tool = listing.withId(id, identity) ?? listing.named(id, identity)
+/** The same words for an operation that does not exist and for one that the caller may not call. */
+function operationFor(id: string, call: SurfaceCall, ground: SearchGround): OperationTool {
+  const { listing } = ground
+  const tool = listing.withId(id, call.identity) ?? listing.named(id, call.identity)
   if (tool !== undefined) return tool
+  const close = closeIds(id, call, ground).map((one) => `"${one}"`)
+  const hint = close.length === 0 ? "" : ` Did you mean ${close.join(" or ")}?`
   throw new CallError(
     "OPERATION_NOT_FOUND",
-    `There is no operation "${id.slice(0, 200)}". Find one with search_operations.`,
+    `There is no operation "${id.slice(0, 200)}".${hint} Find one with search_operations.`,
   )
+}
+
+/** What a wrong id may have meant, among what the caller may call: a slip of the pen, or the same words. */
+function closeIds(
+  id: string,
+  { identity }: SurfaceCall,
+  { registry, listing }: SearchGround,
+): readonly string[] {
+  const visible = listing.visibleTo(identity)
+  const dot = id.indexOf(".") + 1
+  const siblings = visible.filter((tool) => tool.id.startsWith(id.slice(0, dot)))
+  const ids = (siblings.length > 0 ? siblings : visible).map((tool) => tool.id)
+  const meant = nearest(id, ids)
+  if (meant !== undefined) return [meant]
+  if (id.length > MAX_GUESSED) return []
+  return registry
+    .search(id, { identity, limit: MAX_GUESSES })
+    .flatMap((found) => (listing.withId(found.id, identity) === undefined ? [] : [found.id]))
 }
 
 function withBounds(tool: OperationTool, given: Readonly<Record<string, unknown>>): unknown {

@@ -9,6 +9,7 @@ import type {
   SurfaceCall,
   SurfaceCaller,
   SurfaceCost,
+  SurfaceMode,
   SurfacePage,
   SurfaceResult,
 } from "./model.ts"
@@ -99,6 +100,10 @@ class Surface implements MCPSurface {
     return () => void this.#listeners.delete(entry)
   }
 
+  mode({ identity }: SurfaceCaller): SurfaceMode {
+    return this.#modeFor(this.#current().visibleTo(identity).length)
+  }
+
   cost(caller: SurfaceCaller): SurfaceCost {
     const listing = this.#current()
     const visible = listing.visibleTo(caller.identity)
@@ -122,17 +127,15 @@ class Surface implements MCPSurface {
     return this.#listing
   }
 
-  #modeFor(count: number): "all" | "search" {
+  #modeFor(count: number): SurfaceMode {
     const { mode, threshold } = this.#options
     if (mode !== "auto") return mode
     return count > threshold ? "search" : "all"
   }
 
-  #searchToolFor(name: string, { identity }: SurfaceCaller): MCPToolDefinition | undefined {
+  #searchToolFor(name: string, caller: SurfaceCaller): MCPToolDefinition | undefined {
     const tool = searchTool(name)
-    if (tool === undefined) return undefined
-    const count = this.#current().visibleTo(identity).length
-    return this.#modeFor(count) === "search" ? tool : undefined
+    return tool !== undefined && this.mode(caller) === "search" ? tool : undefined
   }
 
   /** Says once what clients are known to refuse, or what was rewritten for them. */

@@ -10,7 +10,7 @@ import type { AuthOptions, GivenCaller } from "./auth.ts"
 import { ChangeNotices } from "./changes.ts"
 import { HTTPServing } from "./http.ts"
 import type { Incoming } from "./http.ts"
-import { describeNamespaces } from "./instructions.ts"
+import { describeNamespaces, SEARCH_FIRST } from "./instructions.ts"
 import { listenOn } from "./listen.ts"
 import type { Listening, ListenOptions } from "./listen.ts"
 import type { MCPSurface, SurfaceCost } from "./model.ts"
@@ -35,7 +35,10 @@ export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRu
   readonly title?: string | undefined
   readonly icons?: readonly MCPIcon[] | undefined
   readonly websiteUrl?: string | undefined
-  /** What models are told before anything else; by default which namespaces there are. `false` for nothing. */
+  /**
+   * What models read before anything else; by default which namespaces there are. Where operations are
+   * searched, how to find and call one is added. `false` for nothing at all.
+   */
   readonly instructions?: string | false | undefined
   /** Sessions of clients up to 2025-11-25; `false` serves them without, and then nobody can be asked. */
   readonly sessions?: SessionLimits | false | undefined
@@ -213,8 +216,11 @@ class RegistryServer implements MCPServer {
 
   #instructions({ identity }: Caller): string | undefined {
     const { instructions } = this.#options
-    if (typeof instructions === "string") return instructions
-    return instructions === false ? undefined : describeNamespaces(this.#registry, identity)
+    if (instructions === false) return undefined
+    const own = instructions ?? describeNamespaces(this.#registry, identity)
+    // The same in both eras: only what is shown of a tool differs.
+    const isSearched = this.#surface.mode({ identity, era: "modern" }) === "search"
+    return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
   }
 }
 

@@ -166,14 +166,14 @@ describe("describe_operation", () => {
     searching,
   )
 
-  test("gives what a list would, and errors and examples", async () => {
+  test("gives what a list would, and errors and examples, when asked for schemas", async () => {
     const all = surfaceOf([greet])
-    const result = await surface.call("describe_operation", { id: "demo.greet" }, caller())
+    const ask = async (id: string): Promise<unknown> =>
+      (await surface.call("describe_operation", { id, format: "schema" }, caller()))
+        .structuredContent
     const { name: _, ...definition } = allTools(all)[0] ?? { name: "" }
-    expect(result.structuredContent).toEqual({ id: "demo.greet", type: "query", ...definition })
-    expect(
-      (await surface.call("describe_operation", { id: "e.rr" }, caller())).structuredContent,
-    ).toMatchObject({
+    expect(await ask("demo.greet")).toEqual({ id: "demo.greet", type: "query", ...definition })
+    expect(await ask("e.rr")).toMatchObject({
       errors: [{ code: "TAKEN", description: "Is taken" }],
       examples: [{ a: 1 }],
     })
@@ -270,6 +270,33 @@ describe("call_operation", () => {
       items: [{ at: 1 }, { at: 2 }],
       isComplete: false,
     })
+  })
+
+  test("takes the input as JSON text, too", async () => {
+    const call = async (input: unknown): Promise<SurfaceResult> =>
+      await meta.call("call_operation", { id: "demo.greet", input }, caller())
+    expect((await call('{"name":"x"}')).structuredContent).toEqual({ text: "Hello, x" })
+    expect(textsOf(await call(" "))).toContain("- /input/name: is required")
+    expect(textsOf(await call('{"name":'))).toMatch(
+      /^VALIDATION_ERROR: Input for "call_operation" is invalid:\n- \/input: is text that is not valid JSON/,
+    )
+    expect(textsOf(await call('["x"]'))).toContain(
+      "- /input: must be an object or its JSON text, got JSON text of array",
+    )
+    expect(textsOf(await call('{"__proto__":{"name":"x"}}'))).toContain("/input/name: is required")
+    expect(textsOf(await call(7))).toContain("- /input: must be object")
+  })
+
+  test("suggests close ids, of those that the caller may call", async () => {
+    const ask = async (id: string, identity?: Identity): Promise<string> =>
+      textsOf(await meta.call("call_operation", { id }, caller("modern", identity)))
+    expect(await ask("demo.gret")).toBe(
+      'OPERATION_NOT_FOUND: There is no operation "demo.gret". Did you mean "demo.greet"? Find one with search_operations.',
+    )
+    expect(await ask("person.greet")).toContain('Did you mean "demo.greet"?')
+    expect(await ask("valt.open")).not.toContain("vault")
+    expect(await ask("valt.open", admin)).toContain('Did you mean "vault.open"?')
+    expect(await ask("x".repeat(100_000))).not.toContain("Did you mean")
   })
 
   test("checks who calls", async () => {

@@ -1,0 +1,84 @@
+import type { MCPEra } from "../../mcp/model.ts"
+import { annotationsOf } from "./annotations.ts"
+import type { Listing } from "./listing.ts"
+import { briefText, commentedSchema, plainText } from "./plain-words.ts"
+import type { OperationTool } from "./tool.ts"
+
+/** Characters of a description, of the description of an error, and of all examples as JSON. */
+const MAX_DESCRIPTION = 2000
+const MAX_ERROR = 200
+const MAX_EXAMPLES = 2000
+
+const ABRIDGED = `Abridged: describe_operation with format "schema" gives the complete JSON Schemas.`
+
+/** An operation for a model: its types as TypeScript declarations, cut to a few kilobytes. */
+export async function describeTypes(
+  tool: OperationTool,
+  era: MCPEra,
+): Promise<Readonly<Record<string, unknown>>> {
+  // Few servers ever print types: loaded when one does.
+  const { operationTypes } = await import("../../typegen/operation-types.ts")
+  const { spec } = tool
+  const { text, isAbridged } = operationTypes({
+    input: commentedSchema(tool.form.schema),
+    output: outputOf(tool, era),
+    errors: (spec.errorSchemas ?? []).map(({ code, description, schema }) => ({
+      code,
+      description: briefText(description ?? "", MAX_ERROR),
+      schema,
+    })),
+    // Imported operations leave defaults to their server.
+    fillsDefaults: spec._meta?.["openapi"] === undefined && spec._meta?.["mcp"] === undefined,
+  })
+  return {
+    ...headOf(tool),
+    description: cut(plainText(tool.description)),
+    annotations: tool.raw?.annotations ?? annotationsOf(spec),
+    types: text,
+    ...examplesOf(tool, MAX_EXAMPLES),
+    ...(isAbridged && { note: ABRIDGED }),
+  }
+}
+
+/** An operation with its complete schemas. */
+export function describeSchemas(
+  tool: OperationTool,
+  era: MCPEra,
+  listing: Listing,
+): Readonly<Record<string, unknown>> {
+  const { name: _, ...definition } = listing.define(tool, era)
+  const { errorSchemas = [], type } = tool.spec
+  return {
+    id: tool.id,
+    type,
+    ...definition,
+    ...(errorSchemas.length > 0 && {
+      errors: errorSchemas.map(({ code, description }) => ({ code, description })),
+    }),
+    ...examplesOf(tool, Number.POSITIVE_INFINITY),
+  }
+}
+
+/** What names an operation, here and in the results of a search. */
+export function headOf({ id, spec }: OperationTool): Readonly<Record<string, unknown>> {
+  const { title, type } = spec
+  return { id, type, ...(title !== undefined && { title: briefText(title, MAX_ERROR) }) }
+}
+
+/** The schema of a result; a list leaves out those that are too long for it. */
+function outputOf(tool: OperationTool, era: MCPEra): unknown {
+  const listed = tool.output(era)?.schema
+  return listed ?? (tool.raw === undefined ? tool.spec.outputSchema : tool.raw.outputSchema)
+}
+
+function cut(text: string): string {
+  return text.length > MAX_DESCRIPTION ? `${text.slice(0, MAX_DESCRIPTION - 1)}…` : text
+}
+
+function examplesOf(
+  { spec: { examples = [] } }: OperationTool,
+  most: number,
+): { readonly examples?: readonly unknown[] } {
+  const isShown = examples.length > 0 && JSON.stringify(examples).length <= most
+  return isShown ? { examples } : {}
+}
