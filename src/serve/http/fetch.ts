@@ -1,9 +1,9 @@
 import type { Authenticated } from "../authenticated.ts"
+import { readWebBody } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "./model.ts"
-import { HTTPRefusal } from "./spine.ts"
 import { requestIdFor } from "./terms.ts"
 
 /** A web request as it is looked at here. */
@@ -53,41 +53,10 @@ export class WebIncoming implements HTTPIncoming {
     return this.leaving.listen(listener)
   }
 
-  async readBody(maxBytes: number): Promise<string | undefined> {
-    const { body, headers } = this.#request
-    if (Number(headers.get("content-length")) > maxBytes) return undefined
-    if (body === null) return ""
-    const reader = (body as ReadableStream<Uint8Array>).getReader()
-    const chunks: Uint8Array[] = []
-    let size = 0
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) return decodeBody(chunks)
-      size += value.byteLength
-      if (size > maxBytes) {
-        await reader.cancel()
-        return undefined
-      }
-      chunks.push(value)
-    }
+  readBody(maxBytes: number): Promise<string | undefined> {
+    return readWebBody(this.#request, maxBytes)
   }
 }
-
-/** The text of a body. Other bytes than UTF-8 are no text, and not to be guessed at. */
-export function decodeBody(chunks: readonly Uint8Array[]): string {
-  try {
-    const [only] = chunks
-    if (chunks.length <= 1) return only === undefined ? "" : STRICT.decode(only)
-    const decoder = new TextDecoder("utf-8", { fatal: true })
-    let text = ""
-    for (const chunk of chunks) text += decoder.decode(chunk, { stream: true })
-    return text + decoder.decode()
-  } catch {
-    throw new HTTPRefusal(400, "VALIDATION_ERROR", "The body is not UTF-8.")
-  }
-}
-
-const STRICT = new TextDecoder("utf-8", { fatal: true })
 
 /** An answer as a web response. */
 export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response {

@@ -5,7 +5,7 @@ import type { HTTPHandler } from "./model.ts"
 /** Something else that answers requests, as a server of web requests or of Node's; `MCPServer` is one. */
 export interface ServerLike {
   fetch(request: Request, caller?: never): Promise<Response>
-  node(request: NodeRequestLike, response: NodeResponseLike): unknown
+  node(request: NodeRequestLike, response: NodeResponseLike, body?: unknown): unknown
 }
 
 export type HTTPMount = ServerLike | HTTPHandler

@@ -1,19 +1,16 @@
-import { CallError } from "../../errors.ts"
 import type { Identity } from "../../types.ts"
 import type { NodeRequestLike } from "../mcp/node.ts"
+import { readNodeBody } from "../read-body.ts"
+import { byteLength } from "../text-size.ts"
 import { NOWHERE, isStream } from "./answer.ts"
-import { decodeBody } from "./fetch.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "./model.ts"
 import { requestIdFor } from "./terms.ts"
-import { byteLength } from "./text-size.ts"
 
 type Listener = (chunk: Uint8Array) => void
 
 /** A request of Node; `http.IncomingMessage` is one. */
-export interface HTTPRequestLike extends NodeRequestLike {
-  readonly readableEnded?: boolean | undefined
-}
+export type HTTPRequestLike = NodeRequestLike
 
 /** A response of Node; `http.ServerResponse` is one. */
 export interface HTTPResponseLike {
@@ -30,13 +27,14 @@ export interface HTTPResponseLike {
   off(type: string, listener: Listener): unknown
 }
 
-/** Answers a request of Node, on Node's own objects. */
+/** Answers a request of Node, on Node's own objects. `body` is what a framework has parsed. */
 export function answerNode(
   request: HTTPRequestLike,
   response: HTTPResponseLike,
   handle: HTTPHandler,
+  body?: unknown,
 ): void {
-  const incoming = new NodeIncoming(request, response)
+  const incoming = new NodeIncoming(request, response, body)
   try {
     const answer = handle(incoming)
     if (!(answer instanceof Promise)) send(answer, incoming, response)
@@ -68,10 +66,11 @@ class NodeIncoming implements HTTPIncoming {
   readonly like: HTTPRequestLike
   readonly identity: Identity | null | undefined = undefined
   readonly #response: HTTPResponseLike
+  readonly #body: unknown
   #leaving: Leaving | undefined
   #requestId: string | undefined
 
-  constructor(request: HTTPRequestLike, response: HTTPResponseLike) {
+  constructor(request: HTTPRequestLike, response: HTTPResponseLike, body: unknown) {
     const { method = "GET", url = "/" } = request
     const mark = url.indexOf("?")
     this.method = method
@@ -79,6 +78,7 @@ class NodeIncoming implements HTTPIncoming {
     this.query = mark === -1 ? "" : url.slice(mark + 1)
     this.like = request
     this.#response = response
+    this.#body = body
   }
 
   header(name: string): string | undefined {
@@ -116,54 +116,9 @@ class NodeIncoming implements HTTPIncoming {
   }
 
   readBody(maxBytes: number): Promise<string | undefined> {
-    const request = this.like
-    const { headers } = request
-    const length = headers["content-length"]
-    if (length === undefined && headers["transfer-encoding"] === undefined) {
-      return Promise.resolve("")
-    }
-    if (Number(length) > maxBytes) return Promise.resolve(undefined)
-    if (request.readableEnded === true) return Promise.resolve(parsedBefore(request.body))
-    return collect(request, maxBytes)
+    return readNodeBody(this.like, maxBytes, this.#body)
   }
 }
-
-/** What a body parser in front of this has left. */
-function parsedBefore(body: unknown): string {
-  if (body === undefined) return ""
-  return typeof body === "string" ? body : (JSON.stringify(body) ?? "")
-}
-
-/** The text of a body. Listeners stay: they go with the request. */
-function collect(request: HTTPRequestLike, maxBytes: number): Promise<string | undefined> {
-  return new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = []
-    let size = 0
-    request.on("data", (chunk) => {
-      size += chunk.byteLength
-      if (size <= maxBytes) {
-        chunks.push(chunk)
-        return
-      }
-      // The rest is read and dropped, so that the client gets to hear of it.
-      chunks.length = 0
-      resolve(undefined)
-    })
-    request.on("end", () => {
-      try {
-        resolve(decodeBody(chunks))
-      } catch (error) {
-        reject(error)
-      }
-    })
-    // Does nothing after an end.
-    request.on("close", () => {
-      if (request.readableEnded !== true) reject(new CallError("ABORTED", CUT_OFF))
-    })
-  })
-}
-
-const CUT_OFF = "The request was not completed."
 
 function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
   const { status, headers, body } = answer

@@ -34,8 +34,11 @@ export interface HTTPServer extends AsyncDisposable {
   ) => Promise<Response>
   /** Answers requests of whatever server. */
   readonly handle: HTTPHandler
-  /** Answers requests of Node's `http`, and of what is built on it. */
-  readonly node: (request: HTTPRequestLike, response: HTTPResponseLike) => void
+  /**
+   * Answers requests of Node's `http`, and of what is built on it. `body` is for frameworks that parse
+   * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
+   */
+  readonly node: (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown) => void
   /** Refuses what comes, waits for what runs, ends what does not end. Twice is fine. */
   close(): Promise<void>
   /** @internal What those need who open ports and sockets for it. */
@@ -105,11 +108,11 @@ class Server implements HTTPServer {
     return toResponse(await this.handle(incoming), incoming)
   }
 
-  readonly node = (request: HTTPRequestLike, response: HTTPResponseLike): void => {
+  readonly node = (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown): void => {
     const mount = this.#mounts.isEmpty ? undefined : this.#mounts.find(pathOf(request))
-    if (typeof mount !== "object") answerNode(request, response, this.handle)
+    if (typeof mount !== "object") answerNode(request, response, this.handle, body)
     // It answers whatever happens.
-    else void mount.node(request, response as unknown as NodeResponseLike)
+    else void mount.node(request, response as unknown as NodeResponseLike, body)
   }
 
   readonly handle: HTTPHandler = (incoming) => {

@@ -1,3 +1,5 @@
+import { ERROR_CODES, isCallError } from "../../errors.ts"
+import type { ErrorCode } from "../../errors.ts"
 import type { Logger } from "../../logger.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { pathOf } from "../upgrade.ts"
@@ -23,8 +25,6 @@ export interface Incoming {
   readonly like: UpgradeRequestLike
   readonly signal: AbortSignal
   readonly given: GivenCaller | undefined
-  /** A body that was read and parsed before. */
-  readonly parsedBody: unknown
   /** The body as text; `undefined` when it is longer than this. */
   readBody(maxBytes: number): Promise<string | undefined>
 }
@@ -133,9 +133,13 @@ export class HTTPServing {
   }
 
   async #read(incoming: Incoming): Promise<{ readonly value: unknown } | Response> {
-    if (incoming.parsedBody !== undefined) return { value: incoming.parsedBody }
     const { maxBodyBytes } = this.#parts
-    const text = await incoming.readBody(maxBodyBytes)
+    let text: string | undefined
+    try {
+      text = await incoming.readBody(maxBodyBytes)
+    } catch (error) {
+      return this.#unreadable(error)
+    }
     if (text === undefined) {
       const message = `Payload Too Large: a request may have ${maxBodyBytes} bytes.`
       return refuse(413, NOT_SERVED, message, { headers: { Connection: "close" } })
@@ -145,6 +149,15 @@ export class HTTPServing {
     } catch {
       return refuse(400, -32700, "Parse error: the body is not JSON.")
     }
+  }
+
+  /** The answer to a request whose body cannot be read. */
+  #unreadable(error: unknown): Response {
+    if (!isCallError(error) || error.code === "ABORTED") throw error
+    const { httpStatus } = ERROR_CODES[error.code as ErrorCode]
+    if (httpStatus < 500) return refuse(httpStatus, -32700, `Parse error: ${error.message}`)
+    this.#parts.logger.error("The body of an MCP request cannot be read", { error })
+    return refuse(httpStatus, -32603, error.message)
   }
 
   /** Refuses a call whose `Mcp-Param-*` headers say something else than its arguments. */

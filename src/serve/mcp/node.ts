@@ -1,17 +1,15 @@
-import { CallError } from "../../errors.ts"
-import type { Incoming } from "./http.ts"
+import { readNodeBody } from "../read-body.ts"
+import type { NodeBodyLike } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
+import type { Incoming } from "./http.ts"
 
 // As much of Node's HTTP server as answering takes.
 
 type Listener = (chunk: Uint8Array) => void
 
 /** A request of Node; `http.IncomingMessage` is one. */
-export interface NodeRequestLike extends UpgradeRequestLike {
+export interface NodeRequestLike extends UpgradeRequestLike, NodeBodyLike {
   readonly method?: string | undefined
-  /** What a body parser has left. */
-  readonly body?: unknown
-  on(type: string, listener: Listener): unknown
   off(type: string, listener: Listener): unknown
   resume(): unknown
 }
@@ -29,11 +27,12 @@ export interface NodeResponseLike {
   off(type: string, listener: Listener): unknown
 }
 
-/** Answers a request of Node with what a handler of web requests says. */
+/** Answers a request of Node with what a handler says. `body` is what a framework has parsed. */
 export async function answerNode(
   request: NodeRequestLike,
   response: NodeResponseLike,
   handle: (incoming: Incoming) => Promise<Response>,
+  body?: unknown,
 ): Promise<void> {
   const controller = new AbortController()
   const onClose = (): void => {
@@ -41,7 +40,8 @@ export async function answerNode(
   }
   response.on("close", onClose)
   try {
-    await write(await handle(incomingOf(request, controller.signal)), response, controller.signal)
+    const answer = await handle(incomingOf(request, controller.signal, body))
+    await write(answer, response, controller.signal)
   } finally {
     response.off("close", onClose)
     // What was not read of a body would keep the connection from being used again.
@@ -49,7 +49,7 @@ export async function answerNode(
   }
 }
 
-function incomingOf(request: NodeRequestLike, signal: AbortSignal): Incoming {
+function incomingOf(request: NodeRequestLike, signal: AbortSignal, body: unknown): Incoming {
   const headers = new Headers()
   for (const [name, value] of Object.entries(request.headers)) {
     if (name.startsWith(":")) continue
@@ -62,46 +62,13 @@ function incomingOf(request: NodeRequestLike, signal: AbortSignal): Incoming {
     like: request,
     signal,
     given: undefined,
-    parsedBody: request.body,
-    readBody: (maxBytes) => readBody(request, headers, maxBytes),
+    readBody: (maxBytes) => readNodeBody(request, maxBytes, body),
   }
 }
 
 // Only its path means anything to anyone; the name is not to be trusted.
 function urlOf({ url = "/" }: NodeRequestLike): string {
   return `http://localhost${url.startsWith("/") ? url : "/"}`
-}
-
-/** The text of a body; `undefined` as soon as it is longer than that. */
-async function readBody(
-  request: NodeRequestLike,
-  headers: Headers,
-  maxBytes: number,
-): Promise<string | undefined> {
-  if (Number(headers.get("content-length")) > maxBytes) return undefined
-  const decoder = new TextDecoder()
-  let text = ""
-  let size = 0
-  return await new Promise((resolve, reject) => {
-    const settle = (result: () => void) => (): void => {
-      request.off("data", onData)
-      request.off("end", onEnd)
-      request.off("error", onError)
-      request.off("close", onError)
-      result()
-    }
-    const onData = (chunk: Uint8Array): void => {
-      size += chunk.byteLength
-      if (size > maxBytes) settle(() => resolve(undefined))()
-      else text += decoder.decode(chunk, { stream: true })
-    }
-    const onEnd = settle(() => resolve(text + decoder.decode()))
-    const onError = settle(() => reject(new CallError("ABORTED", "The request was not completed.")))
-    request.on("data", onData)
-    request.on("end", onEnd)
-    request.on("error", onError)
-    request.on("close", onError)
-  })
 }
 
 async function write(from: Response, to: NodeResponseLike, signal: AbortSignal): Promise<void> {

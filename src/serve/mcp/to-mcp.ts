@@ -61,8 +61,15 @@ export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRu
 export interface MCPServer extends AsyncDisposable {
   /** Answers a web request. */
   readonly fetch: (request: Request, caller?: GivenCaller) => Promise<Response>
-  /** Answers a request of Node: `http.createServer(server.node)`. */
-  readonly node: (request: NodeRequestLike, response: NodeResponseLike) => Promise<void>
+  /**
+   * Answers a request of Node: `http.createServer(server.node)`. `body` is for frameworks that parse
+   * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
+   */
+  readonly node: (
+    request: NodeRequestLike,
+    response: NodeResponseLike,
+    body?: unknown,
+  ) => Promise<void>
   /** Opens a port of its own. */
   listen(options?: ListenOptions): Promise<Listening>
   /** Serves the client that has started this process. */
@@ -123,9 +130,13 @@ class RegistryServer implements MCPServer {
   readonly fetch = (request: Request, caller?: GivenCaller): Promise<Response> =>
     this.#handle(incomingOf(request, caller))
 
-  readonly node = async (request: NodeRequestLike, response: NodeResponseLike): Promise<void> => {
+  readonly node = async (
+    request: NodeRequestLike,
+    response: NodeResponseLike,
+    body?: unknown,
+  ): Promise<void> => {
     try {
-      await answerNode(request, response, (incoming) => this.#handle(incoming))
+      await answerNode(request, response, (incoming) => this.#handle(incoming), body)
     } catch (error) {
       // The connection is gone: there is no one to tell.
       this.#logger.debug("An MCP request was not completed", { error })

@@ -1,3 +1,4 @@
+import { readWebBody } from "../read-body.ts"
 import type { GivenCaller } from "./auth.ts"
 import type { Incoming } from "./http.ts"
 
@@ -16,26 +17,6 @@ export function incomingOf(request: Request, given: GivenCaller | undefined): In
     },
     signal,
     given,
-    parsedBody: undefined,
-    readBody: (maxBytes) => readBody(request, maxBytes),
-  }
-}
-
-async function readBody({ body, headers }: Request, maxBytes: number): Promise<string | undefined> {
-  if (Number(headers.get("content-length")) > maxBytes) return undefined
-  if (body === null) return ""
-  const reader = body.getReader()
-  const decoder = new TextDecoder()
-  let text = ""
-  let size = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return text + decoder.decode()
-    size += value.byteLength
-    if (size > maxBytes) {
-      await reader.cancel()
-      return undefined
-    }
-    text += decoder.decode(value, { stream: true })
+    readBody: (maxBytes) => readWebBody(request, maxBytes),
   }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest"
-import { WebIncoming, decodeBody, toResponse } from "../../../src/serve/http/fetch.ts"
+import { decodeBody } from "../../../src/serve/body-text.ts"
+import { WebIncoming, toResponse } from "../../../src/serve/http/fetch.ts"
 import type { HTTPSink } from "../../../src/serve/http/model.ts"
 import { deferred } from "./support.ts"
 
@@ -129,4 +130,31 @@ test("a reader that cancels has left", async () => {
   await response.body?.cancel()
   await ended.promise
   expect(isGone).toBe(true)
+})
+
+test.each([
+  ["read", async (request: Request) => void (await request.text())],
+  ["being read", (request: Request) => void request.body?.getReader()],
+])("a body that was %s elsewhere is refused", async (_, use) => {
+  const request = new Request(URL_, { method: "POST", body: "{}" })
+  await use(request)
+  await expect(new WebIncoming(request, undefined).readBody(10)).rejects.toMatchObject({
+    code: "EXECUTION_ERROR",
+    mayHaveExecuted: false,
+    message: expect.stringContaining("new Request(request, { body })") as string,
+  })
+})
+
+test("a body that was announced and is not there is refused", async () => {
+  const lost = incoming({ method: "POST", headers: { "content-length": "7" } })
+  await expect(lost.readBody(10)).rejects.toThrow("no longer available")
+  const empty = incoming({ method: "POST", headers: { "content-length": "0" } })
+  expect(await empty.readBody(10)).toBe("")
+})
+
+test("a request that was read can be passed on with its text", async () => {
+  const request = new Request(URL_, { method: "POST", body: '{"a":1}' })
+  const body = await request.text()
+  const again = new WebIncoming(new Request(request, { body }), undefined)
+  expect(await again.readBody(10)).toBe('{"a":1}')
 })

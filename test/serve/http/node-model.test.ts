@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events"
-import { expect, test } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../../../src/serve/http/model.ts"
 import { answerNode } from "../../../src/serve/http/node.ts"
 import type { HTTPRequestLike } from "../../../src/serve/http/node.ts"
@@ -68,16 +68,95 @@ test("a request without method and address is one for the root", () => {
   expect([full.header("x"), full.header("y"), full.header("z")]).toEqual(["1, 2", "3", undefined])
 })
 
-test("bodies that were parsed before are taken as they are", async () => {
-  const headers = { "content-length": "2" }
-  const read = (body: unknown): Promise<string | undefined> =>
-    seenOf({ headers, readableEnded: true, body }).readBody(10)
-  expect(await read(undefined)).toBe("")
-  expect(await read("text")).toBe("text")
-  expect(await read({ a: 1 })).toBe('{"a":1}')
-  expect(await read(() => 1)).toBe("")
+describe("a body that other code has read", () => {
+  const read = (body: unknown, given: Given = {}, length = "20"): Promise<string | undefined> =>
+    seenOf({ headers: { "content-length": length }, readableEnded: true, body, ...given }).readBody(
+      100,
+    )
+
+  test.each([
+    ["an object", { a: 1, b: [null] }, '{"a":1,"b":[null]}'],
+    ["an object without a prototype", Object.assign(Object.create(null), { a: 1 }), '{"a":1}'],
+    ["a key named __proto__", JSON.parse('{"__proto__":{"a":1}}'), '{"__proto__":{"a":1}}'],
+    ["a list", [1, 2], "[1,2]"],
+    ["null", null, "null"],
+    ["a number", 0, "0"],
+    ["false", false, "false"],
+    ["bytes", new TextEncoder().encode('{"a":"é"}'), '{"a":"é"}'],
+    ["a buffer", Buffer.from('{"a":1}'), '{"a":1}'],
+    ["text as long as the body", '{"abcdefghijk": true}', '{"abcdefghijk": true}'],
+    ["a parsed string, shorter than the body", '{"a":1}', '"{\\"a\\":1}"'],
+  ])("is taken from req.body: %s", async (_, body, text) => {
+    expect(await read(body)).toBe(text)
+  })
+
+  test.each([
+    ["nothing", undefined],
+    ["a function", () => 1],
+    ["a placeholder", {}],
+    ["a form", new FormData()],
+    ["parameters", new URLSearchParams("a=1")],
+    ["a map", new Map([["a", 1]])],
+    ["a buffer without a view", new ArrayBuffer(8)],
+    ["a bigint", { a: 1n }],
+    ["a symbol", Symbol("a")],
+  ])("is refused where req.body is no body: %s", async (_, body) => {
+    await expect(read(body)).rejects.toMatchObject({
+      code: "EXECUTION_ERROR",
+      mayHaveExecuted: false,
+      retryable: false,
+      message: expect.stringContaining("node(request.raw, reply.raw, request.body)") as string,
+    })
+  })
+
+  test("is held to the same limits", async () => {
+    expect(await read({ a: "x".repeat(93) })).toBeUndefined()
+    expect(await read({ a: "é".repeat(50) })).toBeUndefined()
+    expect(await read({ a: "x".repeat(92) })).toHaveLength(100)
+    expect(await read(Buffer.alloc(101, 32))).toBeUndefined()
+    expect(await read({ a: 1 }, {}, "101")).toBeUndefined()
+    await expect(read(Buffer.from([0xff]))).rejects.toThrow("not UTF-8")
+    const deep = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown
+    await expect(read(deep)).rejects.toMatchObject({ code: "VALIDATION_ERROR" })
+  })
+
+  test("is refused when only a part of it was read", async () => {
+    const partly = { readableEnded: false, readableDidRead: true }
+    await expect(read(undefined, partly)).rejects.toThrow("other code has read the request body")
+    expect(await read({ a: 1 }, partly)).toBe('{"a":1}')
+  })
+
+  test("is not looked for where there was none", async () => {
+    expect(await read({}, {}, "0")).toBe("")
+    expect(await read({}, { headers: {} })).toBe("")
+    expect(await read(undefined, { headers: {} })).toBe("")
+  })
+
+  test("may be empty braces, with some space in them", async () => {
+    expect(await read({}, {}, "2")).toBe("{}")
+    expect(await read({}, {}, "3")).toBe("{}")
+    expect(await read({}, { headers: { "transfer-encoding": "chunked" } })).toBe("{}")
+  })
+})
+
+test("a body that is not read yet is read, whatever a parser left on the request", async () => {
+  const one = request({ headers: { "content-length": "7" }, body: {} })
+  let body: Promise<string | undefined> = Promise.resolve("")
+  answerNode(one, new Kept(), (incoming) => {
+    body = incoming.readBody(10)
+    return { status: 204, headers: {} }
+  })
+  one.emit("data", Buffer.from('{"a":1}'))
+  one.emit("end")
+  expect(await body).toBe('{"a":1}')
   expect(await seenOf({}).readBody(10)).toBe("")
   expect(await seenOf({ headers: { "content-length": "11" } }).readBody(10)).toBeUndefined()
+})
+
+test("a body of a connection that is gone is not waited for", async () => {
+  const headers = { "content-length": "7" }
+  const gone = seenOf({ headers, destroyed: true }).readBody(10)
+  await expect(gone).rejects.toMatchObject({ code: "ABORTED" })
 })
 
 test("bodies are collected, refused when too long, and may be cut off", async () => {
@@ -105,6 +184,9 @@ test("bodies are collected, refused when too long, and may be cut off", async ()
   const [cut, aborted] = open()
   cut.emit("close")
   await expect(aborted).rejects.toMatchObject({ code: "ABORTED" })
+  const [broken, failed] = open()
+  broken.emit("error", new Error("reset"))
+  await expect(failed).rejects.toMatchObject({ code: "ABORTED" })
 })
 
 test("answers with what is known, and without a body to HEAD", () => {

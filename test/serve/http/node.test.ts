@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import type { ServedHTTP } from "../../../src/node/index.ts"
 import { silentLogger } from "../../../src/logger.ts"
 import { toHTTP } from "../../../src/to_http.ts"
-import { byteLength, countBytes } from "../../../src/serve/http/text-size.ts"
+import { byteLength, countBytes } from "../../../src/serve/text-size.ts"
 import { cutShort, demo, post, raw, serve } from "./support.ts"
 import type { Seen } from "./support.ts"
 

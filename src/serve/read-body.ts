@@ -1,0 +1,120 @@
+import { CallError } from "../errors.ts"
+import { NODE_MOUNT, WEB_MOUNT, bodyGone, decodeBody, providedText } from "./body-text.ts"
+import { byteLength } from "./text-size.ts"
+
+/** A request of Node as its body is read; `http.IncomingMessage` is one. */
+export interface NodeBodyLike {
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>
+  /** What a body parser has made of the body. */
+  readonly body?: unknown
+  readonly readableEnded?: boolean | undefined
+  readonly readableDidRead?: boolean | undefined
+  readonly destroyed?: boolean | undefined
+  on(type: string, listener: (chunk: Uint8Array) => void): unknown
+}
+
+/**
+ * The body of a Node request as text; `undefined` when it is longer than `maxBytes`.
+ *
+ * A body that other code has read is taken from `provided`, or from what a parser left on the request.
+ * Rejects when it is in neither.
+ */
+export function readNodeBody(
+  request: NodeBodyLike,
+  maxBytes: number,
+  provided?: unknown,
+): Promise<string | undefined> {
+  const { headers } = request
+  const declared = headers["content-length"]
+  if (declared === undefined) {
+    // Without these there is no body, except in HTTP/2, which needs neither.
+    const isFramed = headers["transfer-encoding"] !== undefined || headers[":method"] !== undefined
+    if (!isFramed) return NO_BODY
+  } else if (declared === "0") return NO_BODY
+  const length = declared === undefined ? undefined : Number(declared)
+  if (length !== undefined && length > maxBytes) return Promise.resolve(undefined)
+  if (isBody(provided)) return take(provided, length, maxBytes)
+  if (request.readableEnded === true || request.readableDidRead === true) {
+    return take(request.body, length, maxBytes)
+  }
+  if (request.destroyed === true) return Promise.reject(cutOff())
+  return collect(request, maxBytes)
+}
+
+/** The body of a web request as text; `undefined` when it is longer than `maxBytes`. */
+export async function readWebBody(request: Request, maxBytes: number): Promise<string | undefined> {
+  const declared = request.headers.get("content-length")
+  if (declared === "0") return ""
+  const length = Number(declared)
+  if (length > maxBytes) return undefined
+  const body = request.body as ReadableStream<Uint8Array> | null
+  if (request.bodyUsed || body?.locked === true || (body === null && length > 0)) {
+    throw bodyGone(WEB_MOUNT)
+  }
+  if (body === null) return ""
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return decodeBody(chunks)
+    size += value.byteLength
+    if (size > maxBytes) {
+      await reader.cancel()
+      return undefined
+    }
+    chunks.push(value)
+  }
+}
+
+const NO_BODY: Promise<string> = Promise.resolve("")
+
+/** Express passes `next` where others pass a body. */
+function isBody(provided: unknown): boolean {
+  return provided !== undefined && typeof provided !== "function"
+}
+
+async function take(
+  body: unknown,
+  length: number | undefined,
+  maxBytes: number,
+): Promise<string | undefined> {
+  if (!isBody(body)) throw bodyGone(NODE_MOUNT)
+  const text = providedText(body, length)
+  return byteLength(text) > maxBytes ? undefined : text
+}
+
+/** The text of a stream. Listeners stay: they go with the request. */
+function collect(request: NodeBodyLike, maxBytes: number): Promise<string | undefined> {
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let size = 0
+    request.on("data", (chunk) => {
+      size += chunk.byteLength
+      if (size <= maxBytes) {
+        chunks.push(chunk)
+        return
+      }
+      // The rest is read and dropped, so that the client can read the answer.
+      chunks.length = 0
+      resolve(undefined)
+    })
+    request.on("end", () => {
+      try {
+        resolve(decodeBody(chunks))
+      } catch (error) {
+        reject(error)
+      }
+    })
+    // Does nothing after an end.
+    request.on("close", () => {
+      if (request.readableEnded !== true) reject(cutOff())
+    })
+    // Without a listener an error of the connection would end the process.
+    request.on("error", () => reject(cutOff()))
+  })
+}
+
+function cutOff(): CallError {
+  return new CallError("ABORTED", "The request was not completed.")
+}
