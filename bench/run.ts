@@ -1,9 +1,10 @@
 /**
  * Measures `execute`, the call protocol, MCP, HTTP, calls over brokers, the import of OpenAPI documents, the start
- * of the command line and the console's first paint against their floors and their peers: `npm run bench`.
+ * of the command line, what users download and the console's first paint, against their floors, peers and targets:
+ * `npm run bench`. Exits with 1 when a target is missed.
  *
- * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--cli` and
- * `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
+ * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--cli`,
+ * `--sizes` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -32,6 +33,7 @@ import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
 import { scaling } from "./scaling.ts"
+import { measureSizes, sizeGoals, sizeTables } from "./sizes.ts"
 import {
   coreTables,
   goalsTable,
@@ -46,7 +48,16 @@ const effort = isQuick ? QUICK : THOROUGH
 
 say("Building the library")
 const library = await loadLibrary()
-const PARTS = ["--protocol", "--mcp", "--http", "--bus", "--openapi", "--cli", "--console"]
+const PARTS = [
+  "--protocol",
+  "--mcp",
+  "--http",
+  "--bus",
+  "--openapi",
+  "--cli",
+  "--sizes",
+  "--console",
+]
 const only = [...PARTS, "--bus-faults"].filter((part) => process.argv.includes(part))
 const isWanted = (part: string): boolean => only.length === 0 || only.includes(part)
 const core = only.length === 0 ? await measureCore(library) : undefined
@@ -61,6 +72,7 @@ const busFaults = only.includes("--bus-faults")
   ? await measureBusFaults({ isQuick, say })
   : undefined
 const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
+const sizes = isWanted("--sizes") ? await measureSizes(say) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
 const openapi = isWanted("--openapi")
   ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
@@ -78,8 +90,10 @@ const goals = [
   ...(busFaults === undefined ? [] : busFaultGoals(busFaults)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
   ...(cli === undefined ? [] : cliGoals(cli)),
+  ...(sizes === undefined ? [] : sizeGoals(sizes)),
   ...(page === undefined ? [] : consoleGoals(page)),
 ]
+if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1
 if (process.argv.includes("--json")) {
   const { version: node, arch, platform } = process
   const parts = {
@@ -91,6 +105,7 @@ if (process.argv.includes("--json")) {
     ...busFaults,
     ...openapi,
     ...cli,
+    ...sizes,
     ...page,
   }
   const results = { node, platform, arch, isQuick, ...parts, goals }
@@ -105,6 +120,7 @@ if (process.argv.includes("--json")) {
     ...(busFaults === undefined ? [] : busFaultTables(busFaults)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
     ...(cli === undefined ? [] : cliTables(cli)),
+    ...(sizes === undefined ? [] : sizeTables(sizes)),
     ...(page === undefined ? [] : consoleTables(page)),
   ]
   console.log([...tables, goalsTable(goals)].join("\n\n"))

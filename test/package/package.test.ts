@@ -1,7 +1,7 @@
 import { build, type BuildResult, type Metafile } from "esbuild"
 import { existsSync, readFileSync } from "node:fs"
 import { builtinModules } from "node:module"
-import { isAbsolute, join, resolve } from "node:path"
+import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { EXPORTS } from "../pins/exports.ts"
 import { manifest, root } from "../support/manifest.ts"

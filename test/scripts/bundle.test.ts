@@ -93,7 +93,7 @@ test("keeps one copy of the library, in the chunks that entries have, for progra
   expect(holding("a")).toHaveLength(1)
   expect(holding("a")).toEqual(holding("b"))
   const { run } = (await import(join(root, "dist/bin.js"))) as {
-    run(name: string): Promise<{ default: string }>
+    readonly run: (name: string) => Promise<{ default: string }>
   }
   expect((await run("b")).default).toBe("b".repeat(9000))
 })
