@@ -3,8 +3,8 @@
 export { toHTTP } from "./serve/http/to-http.ts"
 export type { HTTPInner, HTTPServer } from "./serve/http/to-http.ts"
 export type { HTTPServerOptions, SSEOptions } from "./serve/http/options.ts"
-export type { RestOptions } from "./serve/http/spine.ts"
-export type { HTTPMount, ServerLike } from "./serve/http/mounts.ts"
+export type { HTTPCaller, RestOptions } from "./serve/http/spine.ts"
+export type { HTTPMount, MountHandler, MountOptions, ServerLike } from "./serve/http/mounts.ts"
 export type {
   HTTPAnswer,
   HTTPHandler,

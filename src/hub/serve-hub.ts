@@ -83,20 +83,16 @@ async function makeServers(
   const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
   const basePath = settlePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
-  const rules = { allowedHosts, allowedOrigins }
   const mcp = (await hasMCP(config.mcp))
     ? (await import("../to_mcp.ts")).toMCP(hub.registry, {
-        ...rules,
         title,
         drainMs,
         logger,
-        // The same as for requests, and with the same limits.
-        ...(auth !== undefined && { authenticate: (request) => authenticate(request) }),
       })
     : undefined
-  const wellKnown = "/.well-known/oauth-protected-resource"
   const api = toHTTP(hub.registry, {
-    ...rules,
+    allowedHosts,
+    allowedOrigins,
     title,
     description,
     basePath,
@@ -112,11 +108,8 @@ async function makeServers(
     ...(config.console !== false && {
       files: createConsoleFiles({ basePath, folder: textOf(config.console) }),
     }),
-    ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp, [wellKnown]: mcp } }),
+    ...(mcp !== undefined && { mounts: { [`${basePath}/mcp`]: mcp } }),
   })
-  const { guard } = api.inner
-  const authenticate: NonNullable<typeof guard.authenticate> = (request) =>
-    (guard.authenticateUpgrade ?? guard.authenticate)?.(request)
   return { api, mcp, activity }
 }
 

@@ -7,7 +7,7 @@ import { MissingPackage } from "../internal/import-peer.ts"
 import { consoleLogger } from "../logger.ts"
 import type { AnyRegistry } from "../registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
-import type { ServerLike } from "../serve/http/mounts.ts"
+import type { HTTPMount } from "../serve/http/mounts.ts"
 import type { HTTPServerOptions } from "../serve/http/options.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
@@ -39,8 +39,8 @@ export interface ServeHTTPOptions extends HTTPServerOptions {
   readonly server?: Server | undefined
   /** WebSocket clients under `/ws`; on where the package `ws` is installed. */
   readonly websocket?: boolean | HTTPWebSocketOptions | undefined
-  /** Answers under `/mcp`. It stays yours: close it yourself. */
-  readonly mcp?: ServerLike | undefined
+  /** Answers under `/mcp`, for the callers that this server authenticates. It stays yours: close it yourself. */
+  readonly mcp?: HTTPMount | undefined
   /** Drain and end when the process is told to, such as `["SIGTERM", "SIGINT"]`; `true` for these. */
   readonly signals?: boolean | readonly NodeJS.Signals[] | undefined
   /** Milliseconds in which a request has to be there, with its body; 30,000. */
@@ -85,13 +85,11 @@ function apiOf(source: AnyRegistry | HTTPServer, options: ServeHTTPOptions): HTT
       `serveHTTP(api, options): give mcp to toHTTP, as mounts: { "/mcp": server }.`,
     )
   }
-  const { mcp } = options
-  if (mcp === undefined) return toHTTP(source, options)
-  const wellKnown = "/.well-known/oauth-protected-resource"
-  return toHTTP(source, {
-    ...options,
-    mounts: { "/mcp": mcp, [wellKnown]: mcp, ...options.mounts },
-  })
+  const { mcp, mounts } = options
+  return toHTTP(
+    source,
+    mcp === undefined ? options : { ...options, mounts: { "/mcp": mcp, ...mounts } },
+  )
 }
 
 /** Limits without which one client that sends a byte now and then holds its connection for minutes. */

@@ -21,6 +21,8 @@ export interface Admitted {
   charge(calls?: number): CallError | undefined
   /** Makes the request a stream, which counts among streams; gives why it may not be one. */
   openStream(): CallError | undefined
+  /** Whether the request has become a stream. */
+  readonly isStream: boolean
   /** The answer is over. Calling it twice is fine. */
   release(): void
 }
@@ -66,6 +68,10 @@ export class Entrance implements Admitted {
 
   charge(calls = 1): CallError | undefined {
     return calls > 0 ? this.#limits.charge(this.#usage, calls) : undefined
+  }
+
+  get isStream(): boolean {
+    return this.#holds === "stream"
   }
 
   openStream(): CallError | undefined {

@@ -36,6 +36,11 @@ export interface GuardOptions extends UpgradeRules, LimitOptions {
 
 export type { Admission, Admitted, Refused } from "./admission.ts"
 
+/** Who may reach a mount. */
+interface MountAccess {
+  readonly isPublic: boolean
+}
+
 /** Decides which requests are let in, and whose they are. */
 export interface Guard {
   /** Callers are asked who they are. */
@@ -49,8 +54,11 @@ export interface Guard {
   readonly rules: UpgradeRules
   /** Refuses what comes from where it may not; for what everybody may have, whoever they are. */
   checkSource(incoming: HTTPIncoming): Refused | undefined
-  /** In the same turn unless somebody has to be asked. Never throws or rejects. */
-  admit(incoming: HTTPIncoming): Admission | Promise<Admission>
+  /**
+   * Resolves who calls; in the same turn unless somebody has to be asked. Never throws or rejects.
+   * A mount may accept other bodies than JSON, and a public one is for everyone.
+   */
+  admit(incoming: HTTPIncoming, mount?: MountAccess): Admission | Promise<Admission>
 }
 
 /** Makes a guard; throws a `TypeError` for options that make no sense. */
@@ -112,16 +120,17 @@ class RequestGuard implements Guard {
     return this.#refuse(403, error, this.#sources.headersFor(incoming), reason)
   }
 
-  admit(incoming: HTTPIncoming): Admission | Promise<Admission> {
+  admit(incoming: HTTPIncoming, mount?: MountAccess): Admission | Promise<Admission> {
     const refused = this.checkSource(incoming)
     if (refused !== undefined) return refused
     const headers = this.#sources.headersFor(incoming)
     const preflight = this.#sources.preflight(incoming)
     if (preflight !== undefined) return { kind: "answered", answer: preflight }
-    const fault = checkMedia(incoming)
+    const fault = mount === undefined ? checkMedia(incoming) : undefined
     if (fault !== undefined) {
       return this.#refuse(415, refusal("VALIDATION_ERROR", fault), headers, fault)
     }
+    if (mount?.isPublic === true) return this.#enter(incoming, NOBODY, headers)
     if (incoming.identity !== undefined) {
       return this.#decide(incoming, judge(incoming.identity, this.#clock), headers)
     }

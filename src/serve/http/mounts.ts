@@ -1,42 +1,132 @@
+import type { Clock } from "../../platform.ts"
+import { MOUNT } from "../mount.ts"
+import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../mcp/node.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./model.ts"
 import { settlePath } from "./options.ts"
-import type { HTTPHandler } from "./model.ts"
+import type { HTTPCaller } from "./spine.ts"
 
-/** Something else that answers requests, as a server of web requests or of Node's; `MCPServer` is one. */
+/**
+ * Something else that answers web requests and requests of Node; `MCPServer` is one.
+ *
+ * Behind a server that authenticates, `fetch` gets the caller as its second argument and `node` as its fourth.
+ */
 export interface ServerLike {
   fetch(request: Request, caller?: never): Promise<Response>
-  node(request: NodeRequestLike, response: NodeResponseLike, body?: unknown): unknown
+  node(
+    request: NodeRequestLike,
+    response: NodeResponseLike,
+    body?: unknown,
+    caller?: never,
+  ): unknown
 }
 
-export type HTTPMount = ServerLike | HTTPHandler
+/** Answers requests below a path, for a caller whom the server has resolved. */
+export type MountHandler = (
+  incoming: HTTPIncoming,
+  caller: HTTPCaller,
+) => HTTPAnswer | Promise<HTTPAnswer>
+
+/** A mount that says who may reach it. */
+export interface MountOptions {
+  readonly mount: ServerLike | MountHandler
+  /**
+   * `true`: everyone, and nobody is asked who they are; only hosts and origins are checked.
+   * `false`: those whom the server authenticates, within its limits.
+   */
+  readonly public: boolean
+}
+
+/** An MCP server; or something else, which says who may reach it where the server authenticates. */
+export type HTTPMount = ServerLike | MountHandler | MountOptions
+
+/** What answers below a path. */
+export interface Mount {
+  readonly path: string
+  readonly isPublic: boolean
+  /** Of one that takes part in the server, and writes refusals by itself. */
+  readonly mounted?: MountedServer | undefined
+  readonly handler?: MountHandler | undefined
+  readonly server?: ServerLike | undefined
+}
 
 /** What answers in place of the API, by path. */
 export class Mounts {
-  readonly #byPath: readonly (readonly [string, HTTPMount])[]
+  readonly all: readonly Mount[]
+  readonly #documents = new Map<string, HTTPHandler>()
 
-  constructor(mounts: Readonly<Record<string, HTTPMount>>) {
-    this.#byPath = Object.entries(mounts).map(([path, mount]) => {
-      const settled = settlePath("mounts", path)
-      if (settled === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
-      if (typeof mount !== "function" && typeof mount?.fetch !== "function") {
-        throw new TypeError(
-          `toHTTP(): mounts["${path}"] must have fetch and node, or be a handler.`,
-        )
+  constructor(mounts: Readonly<Record<string, HTTPMount>>, isAuthenticated: boolean, clock: Clock) {
+    this.all = Object.entries(mounts).map(([path, mount]) =>
+      resolveMount(path, mount, isAuthenticated, clock),
+    )
+    for (const { mounted } of this.all) {
+      for (const [path, handler] of mounted?.documents ?? []) {
+        if (!this.#documents.has(path)) this.#documents.set(path, handler)
       }
-      return [settled, mount]
-    })
+    }
   }
 
   get isEmpty(): boolean {
-    return this.#byPath.length === 0
+    return this.all.length === 0
+  }
+
+  /** A document of a mount that everyone may read. */
+  document(path: string): HTTPHandler | undefined {
+    return this.#documents.get(path)
   }
 
   /** What answers a path: exactly that, or below it. */
-  find(path: string): HTTPMount | undefined {
-    for (const [prefix, mount] of this.#byPath) {
-      if (!path.startsWith(prefix)) continue
-      if (path.length === prefix.length || path[prefix.length] === "/") return mount
+  find(path: string): Mount | undefined {
+    for (const mount of this.all) {
+      const { length } = mount.path
+      if (!path.startsWith(mount.path)) continue
+      if (path.length === length || path[length] === "/") return mount
     }
     return undefined
   }
+}
+
+function resolveMount(
+  key: string,
+  given: HTTPMount,
+  isAuthenticated: boolean,
+  clock: Clock,
+): Mount {
+  const name = `mounts["${key}"]`
+  const path = settlePath("mounts", key)
+  if (path === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
+  const options = isMountOptions(given) ? given : undefined
+  const mount = options === undefined ? (given as ServerLike | MountHandler) : options.mount
+  if (typeof mount !== "function" && typeof mount?.fetch !== "function") {
+    throw new TypeError(
+      `toHTTP(): ${name} must be a server with fetch and node, a handler, or { mount, public }.`,
+    )
+  }
+  if (options !== undefined && typeof options.public !== "boolean") {
+    throw new TypeError(`toHTTP(): ${name}.public must be true or false.`)
+  }
+  const isPublic = options?.public ?? false
+  if (isMountable(mount)) {
+    const host = { name, isAuthenticated: isAuthenticated && !isPublic, clock }
+    const mounted = mount[MOUNT](host)
+    return { path, isPublic, mounted, handler: mounted.handle }
+  }
+  if (isAuthenticated && options === undefined) {
+    throw new TypeError(
+      `toHTTP(): ${name} cannot tell whom it answers, and this server authenticates its callers. ` +
+        "Write { mount, public: false } to let in only callers that the server authenticates, and to get " +
+        "them as the last argument; or { mount, public: true } to let in everyone.",
+    )
+  }
+  return typeof mount === "function"
+    ? { path, isPublic, handler: mount }
+    : { path, isPublic, server: mount }
+}
+
+function isMountOptions(mount: HTTPMount): mount is MountOptions {
+  return typeof mount === "object" && mount !== null && "mount" in mount && !("fetch" in mount)
+}
+
+function isMountable(mount: object): mount is Mountable {
+  return MOUNT in mount
 }

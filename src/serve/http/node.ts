@@ -49,7 +49,7 @@ export function answerNode(
   }
 }
 
-// Only what is mounted by others throws, or answers with what is no header.
+// Only mounts of others answer with headers that Node does not accept.
 
 function trySend(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
   try {
@@ -120,7 +120,11 @@ class NodeIncoming implements HTTPIncoming {
   }
 }
 
+/** Stands for an answer that somebody else has written. */
+export const TAKEN: HTTPAnswer = { status: 0, headers: {} }
+
 function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
+  if (answer === TAKEN) return
   const { status, headers, body } = answer
   const isHead = incoming.method === "HEAD"
   if (isStream(body) && (isHead || response.destroyed)) {

@@ -50,7 +50,10 @@ export interface HTTPServerOptions {
   readonly timeout?: number | undefined
   /** Milliseconds that `close` waits for calls that run; 5,000. */
   readonly drainMs?: number | undefined
-  /** Others that answer under a path, such as an MCP server. They see to their own security. */
+  /**
+   * Others that answer under a path, such as an MCP server: hosts, origins, authentication and limits are
+   * those of this server. With `auth`, a handler or a server of another kind has to be `{ mount, public }`.
+   */
   readonly mounts?: Readonly<Record<string, HTTPMount>> | undefined
   /** @internal Further paths of the API itself: whoever calls them went through the same guard. */
   readonly routes?: ((context: HTTPContext) => Routes) | undefined

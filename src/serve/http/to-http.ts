@@ -1,4 +1,5 @@
 import { systemClock } from "../../internal/clock.ts"
+import { isCallError } from "../../errors.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { Authenticated } from "../authenticated.ts"
@@ -12,11 +13,12 @@ import { ExposedRegistry } from "./exposed.ts"
 import { WebIncoming, toResponse } from "./fetch.ts"
 import { createGateway } from "./gateway.ts"
 import { createGuard } from "./guard.ts"
-import type { Admission, Admitted, Guard } from "./guard.ts"
+import type { Admission, Admitted, Guard, Refused } from "./guard.ts"
 import { answerHealth } from "./health.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./model.ts"
 import { Mounts } from "./mounts.ts"
-import { answerNode } from "./node.ts"
+import type { Mount, MountHandler } from "./mounts.ts"
+import { TAKEN, answerNode } from "./node.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "./node.ts"
 import { settleHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions } from "./options.ts"
@@ -83,7 +85,7 @@ class Server implements HTTPServer {
       clock,
       logger,
     )
-    this.#mounts = new Mounts(options.mounts ?? {})
+    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.isAuthenticated, clock)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new Serving(registry, settled, clock, logger)
     this.#serving = context
@@ -104,21 +106,39 @@ class Server implements HTTPServer {
   ): Promise<Response> => {
     const incoming = new WebIncoming(request, caller?.identity)
     const mount = this.#mounts.find(incoming.path)
-    if (typeof mount === "object") return await mount.fetch(request)
-    return toResponse(await this.handle(incoming), incoming)
+    if (mount?.server === undefined) return toResponse(await this.handle(incoming), incoming)
+    const { server } = mount
+    let response: Response | undefined
+    const answer = await this.#mount(incoming, mount, async (_, found) => {
+      response = await server.fetch(request, found as never)
+      return TAKEN
+    })
+    return response ?? toResponse(answer, incoming)
   }
 
   readonly node = (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown): void => {
     const mount = this.#mounts.isEmpty ? undefined : this.#mounts.find(pathOf(request))
-    if (typeof mount !== "object") answerNode(request, response, this.handle, body)
-    // It answers whatever happens.
-    else void mount.node(request, response as unknown as NodeResponseLike, body)
+    if (mount?.server === undefined) return answerNode(request, response, this.handle, body)
+    const { server } = mount
+    const native = response as unknown as NodeResponseLike
+    answerNode(request, response, (incoming) =>
+      this.#mount(incoming, mount, async (_, found) => {
+        const over = new Promise<void>((resolve) => response.once("close", () => resolve()))
+        await server.node(request, native, body, found as never)
+        await over
+        return TAKEN
+      }),
+    )
   }
 
   readonly handle: HTTPHandler = (incoming) => {
     const { path } = incoming
-    const mount = this.#mounts.find(path)
-    if (typeof mount === "function") return mount(incoming)
+    if (!this.#mounts.isEmpty) {
+      const document = this.#mounts.document(path)
+      if (document !== undefined) return document(incoming)
+      const mount = this.#mounts.find(path)
+      if (mount?.handler !== undefined) return this.#mount(incoming, mount, mount.handler)
+    }
     const { isDraining } = this.#serving
     const { basePath, options } = this.inner
     if (path.startsWith(basePath)) {
@@ -147,11 +167,34 @@ class Server implements HTTPServer {
     return this.close()
   }
 
-  #enter(incoming: HTTPIncoming, admission: Admission): HTTPAnswer | Promise<HTTPAnswer> {
+  /** Guards a mount as the API itself is guarded. */
+  #mount(
+    incoming: HTTPIncoming,
+    mount: Mount,
+    handler: MountHandler,
+  ): HTTPAnswer | Promise<HTTPAnswer> {
+    if (this.#serving.isDraining) {
+      const headers = { connection: "close", "retry-after": "1" }
+      const refused: Refused = { kind: "refused", status: 503, error: closing(), headers }
+      return this.#enter(incoming, refused, mount)
+    }
+    const admission = this.#guard.admit(incoming, mount)
+    return admission instanceof Promise
+      ? admission.then((settled) => this.#enter(incoming, settled, mount, handler))
+      : this.#enter(incoming, admission, mount, handler)
+  }
+
+  #enter(
+    incoming: HTTPIncoming,
+    admission: Admission,
+    mount?: Mount,
+    handler?: MountHandler,
+  ): HTTPAnswer | Promise<HTTPAnswer> {
     switch (admission.kind) {
       case "answered":
         return admission.answer
       case "refused": {
+        if (mount?.mounted !== undefined) return mount.mounted.refuse(admission, incoming)
         const { status, error, headers } = admission
         const { code, message, retryable, retryAfterMs } = error
         const refused = new HTTPRefusal(status, code, message, { retryable, retryAfterMs })
@@ -160,14 +203,15 @@ class Server implements HTTPServer {
       case "admitted": {
         this.#drain.begin()
         try {
-          const answer = this.#route(incoming, admission)
-          if (!(answer instanceof Promise)) return this.#finish(answer, admission)
+          const answer =
+            handler === undefined ? this.#route(incoming, admission) : handler(incoming, admission)
+          if (!(answer instanceof Promise)) return this.#finish(answer, admission, mount)
           return answer.then(
-            (settled) => this.#finish(settled, admission),
-            (error: unknown) => this.#fail(error, incoming, admission),
+            (settled) => this.#finish(settled, admission, mount),
+            (error: unknown) => this.#fail(error, incoming, admission, mount),
           )
         } catch (error) {
-          return this.#fail(error, incoming, admission)
+          return this.#fail(error, incoming, admission, mount)
         }
       }
     }
@@ -190,15 +234,41 @@ class Server implements HTTPServer {
     )
   }
 
-  #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
-    return this.#finish(this.#serving.problem(error, incoming), admission)
+  #fail(
+    error: unknown,
+    incoming: HTTPIncoming,
+    admission: Admitted,
+    mount: Mount | undefined,
+  ): HTTPAnswer {
+    if (mount === undefined || isCallError(error)) {
+      return this.#finish(this.#serving.problem(error, incoming), admission)
+    }
+    this.#serving.logger.error("A mount failed", { path: mount.path, error })
+    const failed = new HTTPRefusal(500, "EXECUTION_ERROR", "What is mounted here failed.")
+    return this.#finish(this.#serving.problem(failed, incoming), admission)
   }
 
-  #finish(answer: HTTPAnswer, admission: Admitted): HTTPAnswer {
-    const complete = withHeaders(answer, admission.headers)
-    if (isStream(complete.body)) return whenStreamed(complete, () => this.#release(admission))
-    this.#release(admission)
-    return complete
+  #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {
+    if (answer === TAKEN) {
+      this.#release(admission)
+      return answer
+    }
+    const { headers } = admission
+    // A mount has the last word on its headers.
+    const complete =
+      mount === undefined
+        ? withHeaders(answer, headers)
+        : withHeaders({ ...answer, headers }, answer.headers)
+    if (!isStream(complete.body)) {
+      this.#release(admission)
+      return complete
+    }
+    // A stream of a mount has no end of its own to wait for: whoever mounted it closes it.
+    if (mount === undefined || !admission.isStream) {
+      return whenStreamed(complete, () => this.#release(admission))
+    }
+    this.#drain.end()
+    return whenStreamed(complete, () => admission.release())
   }
 
   #release(admission: Admitted): void {

@@ -3,6 +3,7 @@ import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../logger.ts"
 import type { Identity } from "../../types.ts"
 import { takeApart } from "../authenticated.ts"
+import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
@@ -24,7 +25,7 @@ export interface ResourceMetadata {
 
 /** Who may use a server. */
 export interface AuthOptions {
-  /** Without it, everyone who gets through is nobody in particular. */
+  /** Without it, everyone who gets through is anonymous. Not where a server is mounted that authenticates. */
   readonly authenticate?: Authenticate | undefined
   /** Milliseconds that `authenticate` may take: 10,000. */
   readonly authenticateTimeout?: number | undefined
@@ -36,7 +37,8 @@ export interface AuthOptions {
 
 /** What another part of the application has found out about a caller. */
 export interface GivenCaller {
-  readonly identity?: Identity | undefined
+  /** `null` for an anonymous caller; `undefined` when nothing is known. */
+  readonly identity?: Authenticated | null | undefined
   /** As OAuth middlewares leave it; the token in it goes no further. */
   readonly authInfo?: AuthInfoLike | undefined
 }
@@ -47,6 +49,7 @@ export interface AuthInfoLike {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
+const ANONYMOUS: Caller = { identity: undefined }
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 /** Finds out who calls, or says what is missing. */
@@ -66,6 +69,11 @@ export class Doorkeeper {
     return this.#options.authenticate !== undefined || identityGiven(given) !== undefined
   }
 
+  /** Where the metadata is, if there is any. */
+  get metadataPaths(): readonly string[] {
+    return this.#metadata === undefined ? [] : [WELL_KNOWN, this.#metadata.path]
+  }
+
   /** The answer to a request for the metadata; `undefined` for any other. Open to everyone. */
   metadata(method: string, path: string): Response | undefined {
     if (this.#metadata === undefined) return undefined
@@ -75,25 +83,45 @@ export class Doorkeeper {
     return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: "GET" } })
   }
 
+  /** Who calls; `resolved` is for a server that has found it out already. */
   async admit(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
+    resolved?: Caller,
   ): Promise<Caller | Response> {
-    const { authenticate, requiredScopes = [] } = this.#options
-    let identity: Identity | null | undefined = identityGiven(given)
-    if (identity === undefined && authenticate !== undefined) {
-      identity = await this.#find(authenticate, request)
-      if (identity === undefined) return this.#unauthorized(request)
-    }
+    const { requiredScopes = [] } = this.#options
+    const caller = resolved ?? (await this.#find(request, given))
+    if (caller === undefined) return this.unauthorized(readBearerToken(request) !== undefined)
+    const { identity } = caller
     const missing = requiredScopes.filter((scope) => !(identity?.scopes.includes(scope) ?? false))
-    if (missing.length > 0) return this.#forbidden()
-    return { identity: identity ?? undefined }
+    return missing.length > 0 ? this.#forbidden() : caller
+  }
+
+  /** The answer to a caller who is not known: where to get a token. */
+  unauthorized(hasCredential: boolean): Response {
+    const challenge = this.#challenge(hasCredential ? { error: "invalid_token" } : {})
+    const message = hasCredential
+      ? "Unauthorized: the token is not accepted. Get a new one."
+      : "Unauthorized: send a token in the Authorization header."
+    return refuse(401, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
   }
 
   async #find(
+    request: UpgradeRequestLike,
+    given: GivenCaller | undefined,
+  ): Promise<Caller | undefined> {
+    const { authenticate } = this.#options
+    const known = identityGiven(given)
+    if (known !== undefined) return this.#hold(known)
+    if (authenticate === undefined) return ANONYMOUS
+    const found = await this.#ask(authenticate, request)
+    return found === undefined ? undefined : this.#hold(found)
+  }
+
+  async #ask(
     authenticate: Authenticate,
     request: UpgradeRequestLike,
-  ): Promise<Identity | null | undefined> {
+  ): Promise<Authenticated | null | undefined> {
     const { authenticateTimeout = 10_000 } = this.#options
     let timer: ReturnType<typeof setTimeout> | undefined
     const late = new Promise<never>((_, reject) => {
@@ -104,7 +132,7 @@ export class Doorkeeper {
     try {
       const identity: unknown = await Promise.race([authenticate(request), late])
       if (identity === null || identity === undefined) return identity
-      if (isIdentity(identity)) return this.#still(identity)
+      if (isIdentity(identity)) return identity
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
@@ -116,20 +144,12 @@ export class Doorkeeper {
   }
 
   /** The identity as handlers see it, unless its time is over. */
-  #still(found: Identity): Identity | undefined {
+  #hold(found: Authenticated | null): Caller | undefined {
+    if (found === null) return ANONYMOUS
     const holder = takeApart(found, systemClock)
-    if (typeof holder !== "string") return holder.identity
+    if (typeof holder !== "string") return holder
     this.#logger.info("An MCP request was refused", { status: 401, reason: holder })
     return undefined
-  }
-
-  #unauthorized(request: UpgradeRequestLike): Response {
-    const hasToken = readBearerToken(request) !== undefined
-    const challenge = this.#challenge(hasToken ? { error: "invalid_token" } : {})
-    const message = hasToken
-      ? "Unauthorized: the token is not accepted. Get a new one."
-      : "Unauthorized: send a token in the Authorization header."
-    return refuse(401, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
   }
 
   #forbidden(): Response {
@@ -165,7 +185,7 @@ function placeOf(
   return { path, url: `${origin}${path}` }
 }
 
-function identityGiven(given: GivenCaller | undefined): Identity | undefined {
+function identityGiven(given: GivenCaller | undefined): Authenticated | null | undefined {
   if (given?.identity !== undefined) return given.identity
   const { authInfo } = given ?? {}
   if (authInfo === undefined) return undefined

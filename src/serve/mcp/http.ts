@@ -1,6 +1,8 @@
 import { ERROR_CODES, isCallError } from "../../errors.ts"
 import type { ErrorCode } from "../../errors.ts"
 import type { Logger } from "../../logger.ts"
+import type { Clock } from "../../platform.ts"
+import type { HTTPCaller } from "../http/spine.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { pathOf } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
@@ -8,6 +10,7 @@ import type { Doorkeeper, GivenCaller } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./guard.ts"
 import { paramMismatch } from "./headers.ts"
+import { asStream, chargeBatch } from "./account.ts"
 import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
 import { isRecord } from "./records.ts"
@@ -25,8 +28,17 @@ export interface Incoming {
   readonly like: UpgradeRequestLike
   readonly signal: AbortSignal
   readonly given: GivenCaller | undefined
+  /** What the server has found out that this one is mounted in; hosts and origins are checked by then. */
+  readonly mount?: MountedRequest | undefined
   /** The body as text; `undefined` when it is longer than this. */
   readBody(maxBytes: number): Promise<string | undefined>
+}
+
+/** A request that another server has let in. */
+export interface MountedRequest extends Pick<HTTPCaller, "charge" | "openStream"> {
+  /** Who calls; `undefined` where the other server asks nobody. */
+  readonly caller: Caller | undefined
+  readonly clock: Clock
 }
 
 /** What requests are answered by. */
@@ -44,6 +56,9 @@ export interface HTTPParts {
 
 /** Headers that whoever serves a request has seen enough of. */
 const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
+
+/** The request of modern clients that stays open for notifications. */
+const LISTEN = "subscriptions/listen"
 
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
@@ -74,18 +89,28 @@ export class HTTPServing {
   }
 
   async handle(incoming: Incoming): Promise<Response> {
-    const { doorkeeper, rules } = this.#parts
-    const { method, like, given } = incoming
+    const { doorkeeper } = this.#parts
+    const { method, like, given, mount } = incoming
     const refused =
-      doorkeeper.metadata(method, pathOf(like)) ??
-      checkSource(like, rules, doorkeeper.checks(given))
+      (mount === undefined ? doorkeeper.metadata(method, pathOf(like)) : undefined) ??
+      this.#checkSource(incoming)
     if (refused !== undefined) return refused
-    const caller = await doorkeeper.admit(like, given)
+    const caller = await doorkeeper.admit(like, given, mount?.caller)
     if (caller instanceof Response) return caller
     if (method === "POST") return await this.#post(incoming, caller)
-    if (this.#sessions !== undefined && (method === "GET" || method === "DELETE")) {
+    const sessions = this.#sessions
+    if (sessions !== undefined && method === "GET") {
+      return await asStream(incoming, caller, () =>
+        sessions.handle({
+          request: requestOf(incoming, incoming.signal),
+          parsedBody: undefined,
+          caller,
+        }),
+      )
+    }
+    if (sessions !== undefined && method === "DELETE") {
       const request = requestOf(incoming, incoming.signal)
-      return await this.#sessions.handle({ request, parsedBody: undefined, caller })
+      return await sessions.handle({ request, parsedBody: undefined, caller })
     }
     const allowed = this.#sessions === undefined ? "POST" : "GET, POST, DELETE"
     return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: allowed } })
@@ -101,6 +126,8 @@ export class HTTPServing {
     if (refused !== undefined) return refused
     const body = await this.#read(incoming)
     if (body instanceof Response) return body
+    const unpaid = chargeBatch(incoming, body.value)
+    if (unpaid !== undefined) return unpaid
     const route = this.#sdk.classifyInboundRequest({
       httpMethod: "POST",
       protocolVersionHeader: incoming.headers.get("mcp-protocol-version") ?? undefined,
@@ -112,10 +139,21 @@ export class HTTPServing {
       const request = requestOf(incoming, incoming.signal)
       return await this.#sessions.handle({ request, parsedBody: body.value, caller })
     }
-    return (
-      this.#checkHeaders(route, body.value, incoming, caller) ??
-      (await this.#single(incoming, body.value, caller))
-    )
+    const mismatch = this.#checkHeaders(route, body.value, incoming, caller)
+    if (mismatch !== undefined) return mismatch
+    const single = (): Promise<Response> => this.#single(incoming, body.value, caller)
+    const isStream = isRecord(body.value) && body.value["method"] === LISTEN
+    return isStream ? await asStream(incoming, caller, single) : await single()
+  }
+
+  /** Hosts and origins: those of the server that this one is mounted in, and its own where it has some. */
+  #checkSource({ like, given, mount }: Incoming): Response | undefined {
+    const { doorkeeper, rules } = this.#parts
+    const { allowedHosts, allowedOrigins } = rules
+    if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) {
+      return undefined
+    }
+    return checkSource(like, rules, mount?.caller !== undefined || doorkeeper.checks(given))
   }
 
   /** A request that is served by itself. */

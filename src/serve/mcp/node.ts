@@ -50,11 +50,7 @@ export async function answerNode(
 }
 
 function incomingOf(request: NodeRequestLike, signal: AbortSignal, body: unknown): Incoming {
-  const headers = new Headers()
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (name.startsWith(":")) continue
-    for (const one of typeof value === "string" ? [value] : (value ?? [])) headers.append(name, one)
-  }
+  const headers = headersOf(request)
   return {
     method: (request.method ?? "GET").toUpperCase(),
     url: urlOf(request),
@@ -66,8 +62,18 @@ function incomingOf(request: NodeRequestLike, signal: AbortSignal, body: unknown
   }
 }
 
-// Only its path means anything to anyone; the name is not to be trusted.
-function urlOf({ url = "/" }: NodeRequestLike): string {
+/** Headers of a request as the web has them; those of HTTP/2 that are none are left out. */
+export function headersOf(request: UpgradeRequestLike): Headers {
+  const headers = new Headers()
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (name.startsWith(":")) continue
+    for (const one of typeof value === "string" ? [value] : (value ?? [])) headers.append(name, one)
+  }
+  return headers
+}
+
+/** The address of a request. Only its path means anything: the name is not to be trusted. */
+export function urlOf({ url = "/" }: UpgradeRequestLike): string {
   return `http://localhost${url.startsWith("/") ? url : "/"}`
 }
 

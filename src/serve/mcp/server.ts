@@ -15,6 +15,8 @@ import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 /** Who is at the other end; goes through the SDK as what it calls `authInfo`. */
 export interface Caller {
   readonly identity: Identity | undefined
+  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
+  readonly expiresAt?: number | undefined
   /** Wants to know what there is, and so is told of it. */
   readonly isNew?: boolean | undefined
 }

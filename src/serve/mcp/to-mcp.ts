@@ -3,6 +3,8 @@ import type { Logger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { MCPIcon } from "../../response-envelope.ts"
 import type { Identity } from "../../types.ts"
+import { MOUNT } from "../mount.ts"
+import type { Mountable, MountedServer, MountHost } from "../mount.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import { Doorkeeper } from "./auth.ts"
@@ -14,6 +16,7 @@ import { describeNamespaces, SEARCH_FIRST } from "./instructions.ts"
 import { listenOn } from "./listen.ts"
 import type { Listening, ListenOptions } from "./listen.ts"
 import type { MCPSurface, SurfaceCost } from "./model.ts"
+import { mountServer } from "./mounted.ts"
 import { answerNode } from "./node.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node.ts"
 import { StateSeal } from "./request-state.ts"
@@ -94,7 +97,7 @@ export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MC
   return new RegistryServer(registry, options)
 }
 
-class RegistryServer implements MCPServer {
+class RegistryServer implements MCPServer, Mountable {
   readonly #registry: AnyRegistry
   readonly #options: MCPServerOptions
   readonly #logger: Logger
@@ -141,6 +144,16 @@ class RegistryServer implements MCPServer {
       // The connection is gone: there is no one to tell.
       this.#logger.debug("An MCP request was not completed", { error })
     }
+  };
+
+  [MOUNT](host: MountHost): MountedServer {
+    if (host.isAuthenticated && this.#options.authenticate !== undefined) {
+      throw new TypeError(
+        `toHTTP(): ${host.name} authenticates its callers, and so does this server. Remove authenticate from ` +
+          "toMCP(): it gets the callers of this server. Or write { mount, public: true } to let it ask alone.",
+      )
+    }
+    return mountServer(host, this.#doorkeeper, (incoming) => this.#handle(incoming))
   }
 
   async listen(options: ListenOptions = {}): Promise<Listening> {

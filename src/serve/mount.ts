@@ -1,0 +1,36 @@
+import type { Clock } from "../platform.ts"
+import type { Refused } from "./http/admission.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./http/model.ts"
+import type { HTTPCaller } from "./http/spine.ts"
+
+/** What a mounted server knows of the server that it is mounted in. */
+export interface MountHost {
+  /** Where it is mounted, for messages: `mounts["/mcp"]`. */
+  readonly name: string
+  /** Whether callers have been authenticated by the time that they arrive. */
+  readonly isAuthenticated: boolean
+  readonly clock: Clock
+}
+
+/** A server as it answers below a path of another one. */
+export interface MountedServer {
+  /** Documents that everyone may read, by their path from the root. */
+  readonly documents: ReadonlyMap<string, HTTPHandler>
+  /** Answers a request that was let in, for the caller that was resolved. */
+  readonly handle: (incoming: HTTPIncoming, caller: HTTPCaller) => Promise<HTTPAnswer>
+  /** Writes a refusal of the guard in the form that its clients read. */
+  readonly refuse: (refused: Refused, incoming: HTTPIncoming) => Promise<HTTPAnswer>
+}
+
+/**
+ * How a server takes part in the server that it is mounted in: it gets resolved callers.
+ *
+ * Called once, when the other server is created; throws a `TypeError` for options that contradict it.
+ * Registered globally, because the two may come from two copies of this package.
+ */
+export const MOUNT: unique symbol = Symbol.for("@alkdev/operations/mount")
+
+/** A server that can take part. */
+export interface Mountable {
+  [MOUNT](host: MountHost): MountedServer
+}
