@@ -22,6 +22,29 @@ export type HandlerOf<
   ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
   : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
 
+/** What an operation says of itself, apart from its version and handler. */
+interface OperationParts<
+  TNamespace extends string,
+  TName extends string,
+  TType extends OperationType,
+  TInput extends TSchema,
+  TOutput extends TSchema,
+  TErrors extends readonly ErrorDefinition[],
+>
+  extends
+    Omit<
+      OperationSpec,
+      "namespace" | "name" | "version" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
+    >,
+    OperationPolicy {
+  readonly namespace: TNamespace
+  readonly name: TName
+  readonly type: TType
+  readonly inputSchema: TInput
+  readonly outputSchema: TOutput
+  readonly errorSchemas?: TErrors | undefined
+}
+
 /** An operation whose types are known. */
 export interface Operation<
   TNamespace extends string,
@@ -31,20 +54,27 @@ export interface Operation<
   TOutput extends TSchema,
   TErrors extends readonly ErrorDefinition[],
   TContext = OperationContext,
->
-  extends
-    Omit<
-      OperationSpec,
-      "namespace" | "name" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
-    >,
-    OperationPolicy {
-  readonly namespace: TNamespace
-  readonly name: TName
-  readonly type: TType
-  readonly inputSchema: TInput
-  readonly outputSchema: TOutput
-  readonly errorSchemas?: TErrors | undefined
+> extends OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> {
+  readonly version: string
   readonly handler: HandlerOf<TType, TInput, TOutput, TContext>
+}
+
+/**
+ * An operation as a parameter from which its types are inferred: from the schemas alone.
+ *
+ * Without `NoInfer` the compiler would search for the schemas in the handler's result too, through every branch
+ * of the inference.
+ */
+export type OperationInput<
+  TNamespace extends string,
+  TName extends string,
+  TType extends OperationType,
+  TInput extends TSchema,
+  TOutput extends TSchema,
+  TErrors extends readonly ErrorDefinition[],
+  TContext = OperationContext,
+> = OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+  readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
 }
 
 /** Any operation, whatever its types. */
@@ -69,7 +99,7 @@ export function defineOperation<
   const TOutput extends TSchema,
   const TErrors extends readonly ErrorDefinition[] = readonly [],
 >(
-  definition: Omit<Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>, "version"> & {
+  definition: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
     readonly version?: string | undefined
   },
 ): Operation<TNamespace, TName, TType, TInput, TOutput, TErrors> {

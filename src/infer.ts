@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { Static } from "typebox"
+import type { SchemaType } from "./infer-schema.ts"
 import type { CallError } from "./errors.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 import type { CallOptions, OperationType, RegisteredOperations } from "./types.ts"
@@ -21,7 +21,7 @@ export type InputOf<TSchemaLike> = TSchemaLike extends {
   ? NonNullable<TTypes> extends { readonly input: infer TInput }
     ? TInput
     : unknown
-  : Static<TSchemaLike & {}>
+  : SchemaType<TSchemaLike>
 
 /** What comes out of a schema: for Standard Schema after its transforms, otherwise the same. */
 export type OutputOf<TSchemaLike> = TSchemaLike extends {
@@ -30,7 +30,7 @@ export type OutputOf<TSchemaLike> = TSchemaLike extends {
   ? NonNullable<TTypes> extends { readonly output: infer TOutput }
     ? TOutput
     : unknown
-  : Static<TSchemaLike & {}>
+  : SchemaType<TSchemaLike>
 
 /** What is known of an operation at compile time. */
 export interface OperationShape {
@@ -93,6 +93,13 @@ export type ShapesOf<TDefinitions extends readonly DefinitionLike[]> = {
       >
     : UnknownShape
 }
+
+/** Operations and one more. One whose id is only a `string` to the compiler adds nothing it could check. */
+export type With<TOperations, TDefinition extends DefinitionLike> = string extends TDefinition[
+  | "namespace"
+  | "name"]
+  ? TOperations
+  : TOperations & { [TId in IdOf<TDefinition>]: ShapeOf<TDefinition> }
 
 interface UnknownShape extends OperationShape {
   readonly errors: never

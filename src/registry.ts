@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { TSchema } from "typebox"
-import type { AnyOperation, Operation } from "./define.ts"
+import type { AnyOperation, Operation, OperationInput } from "./define.ts"
 import { Catalog } from "./engine/catalog.ts"
 import type { RegistryChange, SearchOptions, SearchResult } from "./engine/catalog.ts"
 import { createEnv } from "./engine/env-proxy.ts"
@@ -12,17 +12,15 @@ import { notRegistered } from "./engine/refusals.ts"
 import { kernelOptions } from "./engine/registry-options.ts"
 import type { RegistryOptions } from "./engine/registry-options.ts"
 import type {
-  DefinitionLike,
   EnvelopeStream,
   ExecuteArguments,
-  IdOf,
   OperationCall,
   OperationEnv,
   OperationId,
   OutputFor,
-  ShapeOf,
   ShapesOf,
   SubscribeArguments,
+  With,
 } from "./infer.ts"
 import type { CallError } from "./errors.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
@@ -74,13 +72,6 @@ export interface AnyRegistry {
 /** What the registry hands out for an id. */
 export type RegisteredOperation = OperationSpec & { readonly handler?: AnyHandler }
 
-// An operation whose id is only a `string` to the compiler adds nothing it could check.
-type With<TOperations, TDefinition extends DefinitionLike> = string extends TDefinition[
-  | "namespace"
-  | "name"]
-  ? TOperations
-  : TOperations & { [TId in IdOf<TDefinition>]: ShapeOf<TDefinition> }
-
 /**
  * Holds operations and runs them. Whoever calls, there is one path: access, input, handler, result.
  *
@@ -106,7 +97,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     const TOutput extends TSchema,
     const TErrors extends readonly ErrorDefinition[] = readonly [],
   >(
-    operation: Operation<
+    operation: OperationInput<
       TNamespace,
       TName,
       TType,
@@ -114,7 +105,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
       TOutput,
       TErrors,
       OperationContext<TOperations>
-    >,
+    > & { readonly version: string },
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
@@ -128,7 +119,9 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     const TOutput extends TSchema,
     const TErrors extends readonly ErrorDefinition[] = readonly [],
   >(
-    operation: Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>,
+    operation: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+      readonly version: string
+    },
     options?: RegisterOptions,
   ): OperationRegistry<
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>

@@ -76,6 +76,8 @@ const TABLE: Record<Layer, Row> = {
     files: [
       "src/types.ts",
       "src/infer.ts",
+      "src/infer-schema.ts",
+      "src/infer-json-schema.ts",
       "src/errors.ts",
       "src/map-error.ts",
       "src/response-envelope.ts",

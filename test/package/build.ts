@@ -54,7 +54,10 @@ export async function run(program: string, args: string[], cwd: string): Promise
       ? process.execPath
       : program === "npm"
         ? program
-        : resolve(root, "node_modules/.bin", program)
+        : program === "tsc"
+          ? // Several compilers are installed: only one of them can be in `.bin`.
+            resolve(root, "node_modules/typescript/bin/tsc")
+          : resolve(root, "node_modules/.bin", program)
   try {
     return (await promisify(execFile)(command, args, { cwd, maxBuffer: 2 ** 26 })).stdout
   } catch (error) {
