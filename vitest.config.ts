@@ -33,7 +33,11 @@ export default defineConfig({
     ],
     environment: "node",
     // A test that hangs is found; one on a busy machine is given its time.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    teardownTimeout: 60_000,
+    // As long as `waitFor` in test/support.
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     // Many tests wait for processes and sockets: four at a time keep two cores busy.
     maxWorkers: Math.max(4, availableParallelism()),
     coverage: {

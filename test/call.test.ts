@@ -16,6 +16,7 @@ import type {
 } from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection, thrown } from "./support/operations.ts"
 import { VirtualClock } from "./support/virtual-clock.ts"
+import { waitFor } from "./support/wait-for.ts"
 
 const hello = localEnvelope({ text: "hi" }, "demo.greet")
 
@@ -705,7 +706,7 @@ describe("serveCalls", () => {
     const { link, map } = handDriven(parts)
     serveCalls({ registry: quietRegistry([who]), callMap: map })
     link.receiver.event(request("1", { identity: { id: "root", scopes: ["*"] } }))
-    await vi.waitFor(() => expect(link.sent).toHaveLength(1))
+    await waitFor(() => expect(link.sent).toHaveLength(1))
 
     expect(link.sent).toMatchObject([{ output: { data: expected } }])
   })
@@ -726,7 +727,7 @@ describe("serveCalls", () => {
     link.receiver.event(request("2", { identity: claim, metadata: { as: "peer" } }))
     link.receiver.event(request("3", { identity: claim, metadata: { as: "none" } }))
     link.receiver.event(request("4", { metadata: { as: "busy" } }))
-    await vi.waitFor(() => expect(link.sent).toHaveLength(4))
+    await waitFor(() => expect(link.sent).toHaveLength(4))
     const byId = (id: string): unknown => link.sent.find(({ requestId }) => requestId === id)
 
     expect(byId("1")).toMatchObject({ code: "UNAUTHENTICATED" })
@@ -771,7 +772,7 @@ describe("serveCalls", () => {
       })
       link.receiver.event(request("1", {}))
       link.receiver.event(request("1", {}))
-      await vi.waitFor(() => expect(link.sent).toHaveLength(1))
+      await waitFor(() => expect(link.sent).toHaveLength(1))
       if (mayRepeat) link.receiver.event(request("1", {}))
       expect(handler).toHaveBeenCalledTimes(1)
     }
@@ -808,10 +809,10 @@ describe("serveCalls", () => {
     // One that leaves the queue never runs.
     link.receiver.event({ type: "call.aborted", requestId: "3" })
     running[0]?.()
-    await vi.waitFor(() => expect(running).toHaveLength(3))
+    await waitFor(() => expect(running).toHaveLength(3))
     running[1]?.()
     running[2]?.()
-    await vi.waitFor(() => expect(link.of("call.responded")).toHaveLength(3))
+    await waitFor(() => expect(link.of("call.responded")).toHaveLength(3))
 
     expect(link.of("call.responded").map(({ requestId }) => requestId)).toEqual(["1", "2", "4"])
     await server.close()
@@ -835,7 +836,7 @@ describe("serveCalls", () => {
     link.receiver.event(
       request("1", { operationId: "demo.count", input: { to: 5 }, window: 2, kind: "stream" }),
     )
-    await vi.waitFor(() => expect(link.sent).toHaveLength(2))
+    await waitFor(() => expect(link.sent).toHaveLength(2))
     link.receiver.event({ type: "call.credit", requestId: "unknown", credit: 5 })
     room = new Promise((resolve) => {
       release = resolve
@@ -845,7 +846,7 @@ describe("serveCalls", () => {
     expect(link.sent).toHaveLength(2)
     room = undefined
     release()
-    await vi.waitFor(() => expect(link.sent).toHaveLength(6))
+    await waitFor(() => expect(link.sent).toHaveLength(6))
 
     expect(link.sent.at(-1)).toEqual({ type: "call.completed", requestId: "1", seq: 5 })
   })
@@ -860,7 +861,7 @@ describe("serveCalls", () => {
     serveCalls({ registry: quietRegistry([who, count]), callMap: map })
     link.receiver.event(request("1", {}))
     link.receiver.event(request("2", { operationId: "demo.count", input: { to: 2 } }))
-    await vi.waitFor(() => expect(link.sent).toHaveLength(2))
+    await waitFor(() => expect(link.sent).toHaveLength(2))
 
     expect(link.sent).toMatchObject([
       { requestId: "1", code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: true, retryable: false },
@@ -966,7 +967,7 @@ describe("serveCalls", () => {
         parentRequestId: "p",
       }),
     )
-    await vi.waitFor(() => expect(link.sent).toHaveLength(3))
+    await waitFor(() => expect(link.sent).toHaveLength(3))
 
     expect(seen).toEqual([{ traceparent: "00-1", m: 1 }, "p"])
     expect(link.sent.slice(0, 2)).toEqual([

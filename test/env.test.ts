@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest"
 import { buildEnv } from "../src/index.ts"
 import type { OperationContext } from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
+import { waitFor } from "./support/wait-for.ts"
 
 type Handler = (input: never, context: OperationContext) => unknown
 
@@ -293,7 +294,7 @@ describe("what stops with its parent", () => {
       }),
     ])
     await rejection(registry.execute("a.b", {}, { deadline: Date.now() + 5 }))
-    await vi.waitFor(() => expect(after).toBeDefined())
+    await waitFor(() => expect(after).toBeDefined())
     expect(await after).toMatchObject({ code: "ABORTED", mayHaveExecuted: false })
     expect(child).not.toHaveBeenCalled()
   })

@@ -73,20 +73,16 @@ describe.skipIf((await there()).length === 0)("the lab", () => {
     ["does not run", { untrue: [expect.stringContaining("never ran")] }],
     ["mixes up answers", { untrue: [expect.stringContaining("not its own")] }],
     ["denies", { untrue: expect.arrayContaining([expect.stringContaining("and had run")]) }],
-  ])("finds out a worker that %s", { timeout: 60_000 }, async (sabotage, found) => {
+  ])("finds out a worker that %s", async (sabotage, found) => {
     const { passed, report } = await verdictOn(sabotage)
     expect(report).toMatchObject(found)
     expect(passed).toBe(false)
   })
 
-  test.concurrent(
-    "finds nothing wrong with one that does its work",
-    { timeout: 60_000 },
-    async () => {
-      const verdict = await verdictOn(undefined)
-      expect(verdict.passed, row(verdict)).toBe(true)
-    },
-  )
+  test.concurrent("finds nothing wrong with one that does its work", async () => {
+    const verdict = await verdictOn(undefined)
+    expect(verdict.passed, row(verdict)).toBe(true)
+  })
 })
 
 describe("after all of it", () => {

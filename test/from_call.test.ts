@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { Type } from "typebox"
 import {
   CallError,
@@ -19,6 +19,7 @@ import type {
   OperationRegistry,
 } from "../src/index.ts"
 import { count, greet, operation, quietRegistry, rejection } from "./support/operations.ts"
+import { waitFor } from "./support/wait-for.ts"
 
 function served(
   operations: Parameters<typeof quietRegistry>[0],
@@ -182,11 +183,11 @@ describe("fromCall", () => {
     const local = quietRegistry([operation("own.thing", {})])
     const operations = await fromCall(near, { registry: local })
     remote.register(operation("new.thing", { handler: () => "new" }) as never)
-    await vi.waitFor(() => expect(ids(local)).toEqual(["demo.greet", "new.thing", "own.thing"]))
+    await waitFor(() => expect(ids(local)).toEqual(["demo.greet", "new.thing", "own.thing"]))
     remote.registerAll([operation("new.thing", { description: "Better" })], { replace: true })
-    await vi.waitFor(() => expect(local.getSpec("new.thing")?.description).toBe("Better"))
+    await waitFor(() => expect(local.getSpec("new.thing")?.description).toBe("Better"))
     remote.unregister("new.thing")
-    await vi.waitFor(() => expect(local.has("new.thing")).toBe(false))
+    await waitFor(() => expect(local.has("new.thing")).toBe(false))
     // Not visible, so nothing happens.
     remote.registerAll([operation("new.hidden", { visibility: "internal" })])
     await operations.close()
@@ -206,7 +207,7 @@ describe("fromCall", () => {
     const local = quietRegistry([operation("own.thing", { description: "Mine" })])
     await using operations = await fromCall(near, { registry: local, logger: silentLogger })
     remote.registerAll([operation("own.thing", {}), operation("own.other", {})])
-    await vi.waitFor(() => expect(local.has("own.other")).toBe(true))
+    await waitFor(() => expect(local.has("own.other")).toBe(true))
 
     expect(local.getSpec("own.thing")?.description).toBe("Mine")
     expect(operations).toHaveLength(1)
@@ -286,7 +287,7 @@ describe("fromCall", () => {
     expect(await lost).toBeInstanceOf(CallError)
     link.connect(second)
     link.receiver.restored()
-    await vi.waitFor(() => expect(ids(local)).toEqual(["demo.greet", "new.thing"]))
+    await waitFor(() => expect(ids(local)).toEqual(["demo.greet", "new.thing"]))
 
     expect(unwrap(await local.execute("demo.greet", { name: "x" }))).toEqual({ text: "Hello, x" })
   })

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import {
   closeMCPClient,
   createMCPClient,
@@ -14,6 +14,7 @@ import { isResponseEnvelope, silentLogger } from "../src/index.ts"
 import type { InputResponse, OperationRegistry } from "../src/index.ts"
 import { real, serveReal } from "./mcp/support/real.ts"
 import { quietRegistry, rejection } from "./support/operations.ts"
+import { waitFor } from "./support/wait-for.ts"
 
 const EVERYTHING = "@modelcontextprotocol/server-everything"
 const FILESYSTEM = "@modelcontextprotocol/server-filesystem"
@@ -84,15 +85,15 @@ async function everyTool(config: MCPClientConfig): Promise<number> {
   await using server = await registered("every", { ...config, ...ANSWERS })
   const { registry, wrapper } = server
   // Which tools there are depends on what the client can do, and is told after the handshake.
-  await vi.waitFor(() => expect(wrapper.tools).toHaveLength(EVERY_TOOL.length + 1), 20_000)
+  await waitFor(() => expect(wrapper.tools).toHaveLength(EVERY_TOOL.length + 1))
 
   for (const [tool, input, words] of EVERY_TOOL) {
     // Again if need be: what the server has to ask for first, it has when it has it.
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { data, meta } = await registry.execute(`every.${tool}`, input)
       expect(meta, tool).toMatchObject({ source: "mcp", isError: false })
       expect(JSON.stringify(data), tool).toMatch(words)
-    }, 20_000)
+    })
   }
   expect(
     await rejection(registry.execute("every.simulate-research-query", { topic: "x" })),

@@ -20,7 +20,7 @@ beforeAll(async () => {
     startHub(KEY),
     mkdtemp(join(tmpdir(), "operations-cli-")),
   ])
-}, 60_000)
+})
 
 afterAll(async () => {
   await hub[Symbol.asyncDispose]()

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { CallError, PendingRequestMap, ResponseEnvelope } from "../../src/index.ts"
 import { isCallError } from "../../src/index.ts"
 import type { IdentityRule, LogEntry } from "./operations.ts"
+import { PATIENCE } from "../support/patience.ts"
 
 /** How a link is to be set up. */
 export interface LinkOptions {
@@ -36,8 +37,8 @@ export interface LinkTraits {
 /** Makes a link for one kind of transport. */
 export type OpenLink = (options: LinkOptions) => Promise<ContractLink>
 
-/** How long anything may take to be heard of on the other side. */
-export const SOON = 200
+/** How long anything may take to be heard of on the other side: less than a call may take at most. */
+export const SOON = 20_000
 
 /** A key of its own for what a test's handlers write down. */
 let keys = 0
@@ -54,7 +55,7 @@ export async function readLog(link: ContractLink, key: string): Promise<readonly
 
 /** Asks until a handler did what it should, and gives the time at which it did. */
 export async function seen(link: ContractLink, key: string, what: string): Promise<number> {
-  for (const until = Date.now() + 5000; Date.now() < until; await sleep(5)) {
+  for (const until = Date.now() + PATIENCE; Date.now() < until; await sleep(5)) {
     const entry = (await readLog(link, key)).find((one) => one.what === what)
     if (entry !== undefined) return entry.at
   }
@@ -76,8 +77,8 @@ export async function failure(promise: PromiseLike<unknown>): Promise<CallError>
 /** Reads a stream to its end: the items, and the error it ended with. */
 export async function drain(
   stream: AsyncIterable<ResponseEnvelope>,
+  items: number[] = [],
 ): Promise<{ readonly items: number[]; readonly error: CallError | undefined }> {
-  const items: number[] = []
   try {
     for await (const { data } of stream) items.push((data as { at: number }).at)
   } catch (error) {

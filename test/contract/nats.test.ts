@@ -4,6 +4,7 @@ import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import { createNatsTransport } from "../../src/transport/nats.ts"
 import { provideNats, startNats } from "../support/brokers.ts"
 import type { Broker } from "../support/brokers.ts"
+import { SOON } from "./link.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 import { testTransport } from "./transport.ts"
 
@@ -50,6 +51,6 @@ describe.skipIf(!isThere)("on a NATS server", () => {
         },
       }
     },
-    { lost: { code: "WORKER_LOST", within: 3500 } },
+    { lost: { code: "WORKER_LOST", within: SOON } },
   )
 })

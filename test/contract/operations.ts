@@ -202,7 +202,10 @@ export function contractOperations() {
           while (at < to) {
             at++
             if (at === failAt) throw new CallError("SOLD_OUT", `Nothing after ${at - 1}.`)
-            if (at === waitAt) await ended(context)
+            if (at === waitAt) {
+              note(key, "waiting")
+              await ended(context)
+            }
             yield { at }
           }
         } finally {

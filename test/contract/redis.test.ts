@@ -3,6 +3,7 @@ import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import { createRedisTransport } from "../../src/transport/redis.ts"
 import { provideRedis, startRedis } from "../support/brokers.ts"
 import type { Broker } from "../support/brokers.ts"
+import { SOON } from "./link.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 import { testTransport } from "./transport.ts"
 
@@ -48,6 +49,6 @@ describe.skipIf(!isThere)("on a Redis server", () => {
         },
       }
     },
-    { lost: { code: "WORKER_LOST", within: 3500 } },
+    { lost: { code: "WORKER_LOST", within: SOON } },
   )
 })

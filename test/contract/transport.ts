@@ -24,8 +24,8 @@ export function testTransport(name: string, open: OpenLink, traits: LinkTraits =
       })
       afterEach(async () => {
         // Nothing is left over from any test.
-        await expect.poll(() => link.map.getPendingCount(), { timeout: 1000 }).toBe(0)
-        await expect.poll(() => link.inFlight?.() ?? 0, { timeout: 1000 }).toBe(0)
+        await expect.poll(() => link.map.getPendingCount()).toBe(0)
+        await expect.poll(() => link.inFlight?.() ?? 0).toBe(0)
       })
 
       testCalls(() => link)

@@ -15,7 +15,7 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await demo[Symbol.asyncDispose]()
+  await demo?.[Symbol.asyncDispose]()
 })
 
 interface Answer {

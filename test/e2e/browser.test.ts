@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { gzipSync } from "node:zlib"
 import { build } from "esbuild"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { serveWebSocket } from "../../src/websocket.ts"
 import { createServed } from "../fixtures/browser/operations.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
@@ -14,8 +14,8 @@ import type { Clock } from "../../src/index.ts"
 import { launchBrowser } from "../support/browser.ts"
 import type { Browser, Page } from "../support/browser.ts"
 import { provideChromium } from "../support/chromium.ts"
+import { waitFor } from "../support/wait-for.ts"
 
-const WAIT = { timeout: 30_000, interval: 50 }
 const root = fileURLToPath(new URL("../..", import.meta.url))
 
 async function bundle(
@@ -195,15 +195,15 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
   test("stops a stream's handler when the page leaves the loop", async () => {
     forget()
     expect(await ask("leave")).toBe(5)
-    await vi.waitFor(() => expect(server.seen).toEqual({ started: 1, ended: ["count stopped"] }))
+    await waitFor(() => expect(server.seen).toEqual({ started: 1, ended: ["count stopped"] }))
   })
 
   test("stops a call's handler when the page aborts, and when the deadline passes", async () => {
     forget()
     expect(await ask("abort")).toMatchObject({ code: "ABORTED" })
-    await vi.waitFor(() => expect(server.seen).toEqual({ started: 1, ended: ["hang stopped"] }))
+    await waitFor(() => expect(server.seen).toEqual({ started: 1, ended: ["hang stopped"] }))
     expect(await ask("deadline")).toMatchObject({ code: "TIMEOUT" })
-    await vi.waitFor(() => expect(server.seen.ended).toEqual(["hang stopped", "hang stopped"]))
+    await waitFor(() => expect(server.seen.ended).toEqual(["hang stopped", "hang stopped"]))
   })
 
   test("fails with UNAVAILABLE what a server that dies owes, and goes on with its successor", async () => {
@@ -216,13 +216,10 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
       call: expect.objectContaining({ code: "UNAVAILABLE", mayHaveExecuted: true }),
       stream: { code: "UNAVAILABLE", isInOrder: true },
     })
-    await vi.waitFor(() => expect(seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]))
+    await waitFor(() => expect(seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]))
 
     server = await serve(files, port)
-    await vi.waitFor(
-      async () => expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } }),
-      { timeout: 20_000, interval: 100 },
-    )
+    await waitFor(async () => expect(await ask("call")).toEqual({ data: { text: "Hello, Ada" } }))
     expect(await ask("stream", 1000)).toEqual({ count: 1000, isInOrder: true })
     expect(server.seen).toEqual({ started: 1, ended: ["count completed"] })
   })
@@ -244,7 +241,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     await ask("hold")
     expect(server.seen.started).toBe(2)
     await page.evaluate("location.href = 'about:blank'")
-    await vi.waitFor(() =>
+    await waitFor(() =>
       expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
     )
   })
@@ -252,7 +249,7 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
   test("a page that comes back from the back/forward cache goes on by itself", async () => {
     server.seen.ended.length = 0
     await page.evaluate("history.back()")
-    await vi.waitFor(async () => expect(await page.evaluate("restored")).toBe(true), WAIT)
+    await waitFor(async () => expect(await page.evaluate("restored")).toBe(true))
 
     expect(await ask("held")).toEqual({
       call: expect.objectContaining({ code: "UNAVAILABLE", mayHaveExecuted: true }),
@@ -268,9 +265,8 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
     forget()
     await ask("hold")
     await page.send("Page.setWebLifecycleState", { state: "frozen" })
-    await vi.waitFor(
-      () => expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
-      WAIT,
+    await waitFor(() =>
+      expect(server.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
     )
     expect(server.calls.connections).toBe(0)
 
@@ -298,16 +294,15 @@ describe.skipIf(chromium.path === undefined)("a registry called from Chromium", 
         request.send()
       }`
       const released = stuck.evaluate(block)
-      await vi.waitFor(() => expect(slow.blocked).toHaveLength(1), WAIT)
+      await waitFor(() => expect(slow.blocked).toHaveLength(1))
       for (let at = 0; at < 3; at++) {
         await clock.runTo(clock.time + 30_000)
         // Long enough for the browser to answer pings of sockets.
         await page.evaluate("fetch('/')")
       }
       expect(slow.calls.connections).toBe(0)
-      await vi.waitFor(
-        () => expect(slow.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
-        WAIT,
+      await waitFor(() =>
+        expect(slow.seen.ended.toSorted()).toEqual(["count stopped", "hang stopped"]),
       )
 
       slow.blocked[0]?.()

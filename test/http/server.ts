@@ -4,6 +4,7 @@ import { createServer as createTcpServer } from "node:net"
 import type { AddressInfo, Socket } from "node:net"
 import type { ExchangeOptions, HttpResponse } from "../../src/http/exchange.ts"
 import type { PreparedRequest } from "../../src/openapi/model.ts"
+import { PATIENCE } from "../support/patience.ts"
 
 /** A real server on loopback, and what it has seen. */
 export interface TestServer extends AsyncDisposable {
@@ -81,8 +82,8 @@ export async function deadUrl(): Promise<string> {
 }
 
 /** Waits for something that another end of a connection has to notice first. */
-export async function until(condition: () => boolean, within = 2000): Promise<void> {
-  const end = Date.now() + within
+export async function until(condition: () => boolean): Promise<void> {
+  const end = Date.now() + PATIENCE
   while (!condition()) {
     if (Date.now() > end) throw new Error("What was waited for did not happen.")
     await new Promise((resolve) => setTimeout(resolve, 5))

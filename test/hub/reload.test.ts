@@ -2,10 +2,11 @@ import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, test } from "vitest"
 import { folder, operationText, start } from "./support.ts"
+import { PROCESS_PATIENCE } from "../support/patience.ts"
 
 /** Asks until the answer is the one; nothing takes as long as it waits. */
 async function untilAnswer(url: string, isIt: (text: string) => boolean): Promise<string> {
-  const end = Date.now() + 40_000
+  const end = Date.now() + PROCESS_PATIENCE
   for (;;) {
     const text = await (await fetch(url)).text()
     if (isIt(text)) return text

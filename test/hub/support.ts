@@ -10,6 +10,7 @@ import { createHub } from "../../src/hub/create-hub.ts"
 import type { Hub, HubOptions, SourceStatus } from "../../src/hub/model.ts"
 import { silentLogger } from "../../src/logger.ts"
 import { configOf, ROOT } from "./plain.ts"
+import { PROCESS_PATIENCE } from "../support/patience.ts"
 
 export { configOf, EVERYTHING, sourceOf } from "./plain.ts"
 export const FLAKY: string = join(import.meta.dirname, "flaky-server.mjs")
@@ -53,7 +54,7 @@ export async function untilSource(
     const timer = setTimeout(() => {
       stop()
       reject(new Error(`Still ${JSON.stringify(hub.sources.find((one) => one.name === name))}`))
-    }, 40_000)
+    }, PROCESS_PATIENCE)
     const stop = hub.onStatus((status) => {
       if (status.name !== name || !isIt(status)) return
       clearTimeout(timer)

@@ -5,6 +5,7 @@ import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import { watchFiles } from "../../src/hub/watch.ts"
 import type { Logger } from "../../src/logger.ts"
 import { folder } from "./support.ts"
+import { waitFor } from "../support/wait-for.ts"
 
 class Fake extends EventEmitter {
   isClosed = false
@@ -57,16 +58,16 @@ test("follows folders, leaves out links to them, and lets go of those that are g
   symlinkSync(join(dir, "nowhere"), join(dir, "broken"))
   symlinkSync(join(dir, "a.ts"), join(dir, "link.ts"))
   const seen = follow([dir, join(dir, "missing/deep/file.ts")])
-  await vi.waitFor(() => expect(seen.count).toBe(1))
+  await waitFor(() => expect(seen.count).toBe(1))
   const under = system.opened.filter(({ path }) => path.startsWith(dir)).map(({ path }) => path)
   expect(under.sort()).toEqual([dir, join(dir, "in")])
   rmSync(join(dir, "in"), { recursive: true })
   touch(dir)
-  await vi.waitFor(() => expect(of(join(dir, "in"))?.isClosed).toBe(true))
+  await waitFor(() => expect(of(join(dir, "in"))?.isClosed).toBe(true))
   writeFileSync(join(dir, "a.ts"), "a longer one")
   touch(dir)
   touch(dir)
-  await vi.waitFor(() => expect(seen.count).toBe(2))
+  await waitFor(() => expect(seen.count).toBe(2))
   seen.close()
   expect(of(dir)?.isClosed).toBe(true)
   touch(dir)
@@ -76,11 +77,11 @@ test("follows folders, leaves out links to them, and lets go of those that are g
 test("a folder whose following fails is followed anew", async () => {
   const dir = folder({ "a.ts": "1" })
   const seen = follow([dir])
-  await vi.waitFor(() => expect(seen.count).toBe(1))
+  await waitFor(() => expect(seen.count).toBe(1))
   const first = of(dir)
   first?.emit("error", new Error("EPERM"))
   expect(first?.isClosed).toBe(true)
-  await vi.waitFor(() => expect(of(dir)).not.toBe(first))
+  await waitFor(() => expect(of(dir)).not.toBe(first))
   expect(of(dir)?.isClosed).toBe(false)
 })
 
@@ -91,7 +92,7 @@ test("says once that it cannot follow, and looks now and then", async () => {
   const info = vi.fn<(message: string) => void>()
   const none = (): void => {}
   const seen = follow([dir], { debug: none, info, warn: none, error: none })
-  await vi.waitFor(() => expect(seen.count).toBe(1))
+  await waitFor(() => expect(seen.count).toBe(1))
   expect(info.mock.calls.map(([message]) => message)).toEqual([
     "Files are looked at every two seconds",
   ])
@@ -102,6 +103,6 @@ test("closed while it looks, it tells nothing and follows nothing", async () => 
   const seen = follow([dir])
   seen.close()
   const other = follow([dir])
-  await vi.waitFor(() => expect(other.count).toBe(1))
+  await waitFor(() => expect(other.count).toBe(1))
   expect(seen.count).toBe(0)
 })

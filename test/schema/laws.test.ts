@@ -118,7 +118,7 @@ describe("for any schema", () => {
       }),
       { numRuns: 500 },
     )
-  }, 30_000)
+  })
 
   test("check and errors agree, and a reason is found exactly where the compiled check refuses", () => {
     fc.assert(
@@ -132,7 +132,7 @@ describe("for any schema", () => {
       }),
       { numRuns: 1000 },
     )
-  }, 30_000)
+  })
 })
 
 describe("for any sloppy pattern", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { firstDifference, runExamples, type ExampleResult } from "../../scripts/lib/examples.ts"
 
-describe("runExamples", { timeout: 60_000 }, () => {
+describe("runExamples", () => {
   let folder: string
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "examples-"))

@@ -21,6 +21,7 @@ import type {
   WebSocketTransportOptions,
 } from "../../src/websocket.ts"
 import { BrowserSocket } from "../transport/browser-socket.ts"
+import { waitFor } from "../support/wait-for.ts"
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -464,7 +465,7 @@ describe("one client that misbehaves", () => {
       await sleep(30)
       expect(served.connections).toBe(2)
       ;(socket as unknown as { _socket: Socket })._socket.destroy()
-      await vi.waitFor(() => expect(aborted).toEqual(["hang"]), { timeout: 20_000 })
+      await waitFor(() => expect(aborted).toEqual(["hang"]))
       expect(served.connections).toBe(1)
     })
   })

@@ -9,6 +9,7 @@ import { tmpdir } from "node:os"
 import { delimiter, isAbsolute, join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
+import { PATIENCE } from "./patience.ts"
 
 const run = promisify(execFile)
 
@@ -91,8 +92,6 @@ const REDIS: Kind = {
   // One that asks for a password is there, too.
   hello: /^(\+PONG|-NOAUTH|-NOPERM)/,
 }
-
-const HANGING = 20_000
 
 async function provide(kind: Kind): Promise<boolean> {
   if ((await find(kind.programs)) !== undefined) return true
@@ -253,7 +252,7 @@ class BrokerProcess implements Broker {
     running.add(child)
     child.once("exit", () => running.delete(child))
     this.#child = child
-    for (const until = Date.now() + HANGING; !(await this.#answers()); await sleep(10)) {
+    for (const until = Date.now() + PATIENCE; !(await this.#answers()); await sleep(10)) {
       if (child.exitCode === null && child.signalCode === null && Date.now() < until) continue
       const log = (await this.log()).split("\n").slice(-20).join("\n")
       throw new Error(`The ${this.#kind.package} at ${this.url} does not start:\n${log}`)

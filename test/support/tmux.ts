@@ -5,6 +5,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { promisify } from "node:util"
+import { PATIENCE } from "./patience.ts"
 
 const run = promisify(execFile)
 
@@ -35,8 +36,6 @@ export interface ScreenOptions {
   readonly cwd?: string
   readonly env?: Readonly<Record<string, string>>
 }
-
-const HANGING = 20_000
 
 /** One program in a terminal of its own. Whoever opens one closes it. */
 export class Screen implements AsyncDisposable {
@@ -78,7 +77,7 @@ export class Screen implements AsyncDisposable {
 
   /** Waits until something is to be seen; gives all that is. */
   async until(what: string | RegExp): Promise<string> {
-    const end = Date.now() + HANGING
+    const end = Date.now() + PATIENCE
     for (;;) {
       const text = await this.text()
       if (typeof what === "string" ? text.includes(what) : what.test(text)) return text

@@ -14,8 +14,8 @@ import type {
 } from "../../src/websocket.ts"
 import { BrowserSocket } from "./browser-socket.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
+import { waitFor } from "../support/wait-for.ts"
 
-const WAIT = { timeout: 30_000 }
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).toReversed()) await cleanup()
@@ -270,7 +270,7 @@ describe("a transport in a page", () => {
       },
     ])
     expect(transport.state).toBe("waiting")
-    await vi.waitFor(() => expect(closed).toEqual([4001]), WAIT)
+    await waitFor(() => expect(closed).toEqual([4001]))
 
     transport.send(request("held"))
     page.dispatchEvent(new Event(shown))
@@ -305,7 +305,7 @@ describe("a transport in a page", () => {
     const { transport } = connect("ws://127.0.0.1:1/", {
       reconnect: { minDelay: 60_000, maxDelay: 60_000 },
     })
-    await vi.waitFor(() => expect(transport.state).toBe("waiting"), WAIT)
+    await waitFor(() => expect(transport.state).toBe("waiting"))
 
     page.dispatchEvent(new Event("pagehide"))
     expect(transport.state).toBe("waiting")
@@ -330,7 +330,7 @@ describe("a transport in a page", () => {
     expect(transport.state).toBe("closed")
     expect(page.listeners).toBe(0)
     expect(() => transport.send(request("a"))).toThrow("the page was hidden")
-    await vi.waitFor(() => expect(closed).toEqual([4001]), WAIT)
+    await waitFor(() => expect(closed).toEqual([4001]))
   })
 
   test("closed before it was used listens to nothing", async () => {

@@ -9,7 +9,7 @@ test("a program that closes its transports ends by itself, and so does its worke
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ["--import", "tsx", script],
-    { timeout: 30_000 },
+    { timeout: 100_000 },
   )
 
   expect(stderr).toBe("")

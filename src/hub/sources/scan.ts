@@ -15,6 +15,8 @@ export const openScan: OpenSourceOf = async (source, context) => {
   const fs = context.isAgain ? { ...nodeFS, importModule: freshImporter() } : nodeFS
   const operations = await scanDefinitions(dir, fs, {
     signal: context.signal,
+    // A machine that starts many sources at a time loads modules slowly.
+    importTimeout: 30_000,
     logger: context.logger,
     onProblem: ({ file, reason }) => problems.push({ file, reason: withoutStamp(reason) }),
   })

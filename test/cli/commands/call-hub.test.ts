@@ -8,6 +8,7 @@ import { root } from "../../support/manifest.ts"
 import { operations, shell } from "../support/child.ts"
 import { startServe } from "../support/served.ts"
 import type { Served } from "../support/served.ts"
+import { PATIENCE } from "../../support/patience.ts"
 
 let folder: string
 let hub: Served
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 /** Waits until a producer in the hub has said that it was stopped. */
 async function written(path: string): Promise<string> {
-  const end = Date.now() + 20_000
+  const end = Date.now() + PATIENCE
   for (;;) {
     const text = await readFile(path, "utf8").catch(() => "")
     if (text !== "") return text

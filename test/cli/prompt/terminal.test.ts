@@ -2,9 +2,10 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { program } from "../../mcp/support/program.ts"
 import { provideTmux, Screen } from "../../support/tmux.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const root = resolve(import.meta.dirname, "../../..")
 const OPERATIONS = join(root, "test/fixtures/cli/operations")
@@ -173,7 +174,7 @@ describe.runIf(hasTmux)("questions of a running operation", () => {
     const done = join(folder, "done")
     await using screen = await start("call", "live.hurry", `done=${done}`)
     await screen.until("Tell it? y/n>")
-    await vi.waitFor(() => readFile(done), { timeout: 30_000 })
+    await waitFor(() => readFile(done))
     expect(await screen.text()).toMatch(/Tell it\? y\/n>$/)
     expect(await screen.text()).not.toContain("Working")
     await screen.type("n")

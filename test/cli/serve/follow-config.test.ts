@@ -4,6 +4,7 @@ import type { SettledConfig } from "../../../src/config/model.ts"
 import { settleConfig } from "../../../src/config/settle.ts"
 import type { Hub } from "../../../src/hub/model.ts"
 import { testIO } from "../support/run.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const watching = vi.hoisted(() => ({
   change: (): void => {},
@@ -63,7 +64,7 @@ test("a change is taken, and said; what needs a restart is said too", async () =
     expect(watching.paths).toEqual([file])
     watching.change()
     loaded.resolve(next)
-    await vi.waitFor(() => expect(io.stderr.text).toContain("has changed and is in use."))
+    await waitFor(() => expect(io.stderr.text).toContain("has changed and is in use."))
     await following.close()
     expect(hub.applied).toEqual([next])
     expect(io.stderr.text.includes(`What is under "server" counts after a restart.`)).toBe(
@@ -80,7 +81,7 @@ test("a mistake changes nothing and is said without what a terminal would obey",
     // oxlint-disable-next-line prefer-promise-reject-errors -- a configuration may throw anything
     const following = followConfig(hub, () => Promise.reject(thrown), io)
     watching.change()
-    await vi.waitFor(() => expect(io.stderr.text).not.toBe(""))
+    await waitFor(() => expect(io.stderr.text).not.toBe(""))
     await following.close()
     expect(io.stderr.text).toBe(
       `${String.raw`Not \u001b[2JJSON.`}\nThe configuration from before stays in use.\n`,
@@ -97,7 +98,7 @@ test("what is read while it closes, or told after, is not taken", async () => {
   const following = followConfig(hub, load, io)
   watching.change()
   watching.change()
-  await vi.waitFor(() => expect(load).toHaveBeenCalledOnce())
+  await waitFor(() => expect(load).toHaveBeenCalledOnce())
   const closed = following.close()
   loaded.resolve(config({ title: "Late" }))
   await closed

@@ -6,6 +6,7 @@ import { createRequire } from "node:module"
 import { resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
 import { root } from "../../support/manifest.ts"
+import { PROCESS_PATIENCE } from "../../support/patience.ts"
 
 /** A program that serves, in a process of its own. */
 export interface Served extends AsyncDisposable {
@@ -104,7 +105,7 @@ export async function eventually(
   what: string,
   isSo: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  const end = Date.now() + 40_000
+  const end = Date.now() + PROCESS_PATIENCE
   while (!(await isSo())) {
     if (Date.now() > end) throw new Error(`It never came to that: ${what}`)
     await sleep(25)

@@ -6,13 +6,14 @@ import type {
   SourceStatus,
 } from "../../../console/src/api/model.ts"
 import { HubStore } from "../../../console/src/app/store.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 describe("HubStore", () => {
   test("reads the list, and keeps what it has when reading it again fails", async () => {
     let answer: () => Promise<readonly OperationSummary[]> = async () => [summary("a.b")]
     const store = storeWith({ list: () => answer() })
     store.reload()
-    await vi.waitFor(() => expect(store.operations.status).toBe("ready"))
+    await waitFor(() => expect(store.operations.status).toBe("ready"))
     answer = () => Promise.reject(new Error("gone"))
     store.reload()
     await settled()
@@ -28,12 +29,12 @@ describe("HubStore", () => {
       },
     })
     store.reload()
-    await vi.waitFor(() => expect(store.operations.status).toBe("failed"))
+    await waitFor(() => expect(store.operations.status).toBe("failed"))
     expect(store.operations.error?.message).toBe("refused")
     fails = false
     store.reload()
     expect(store.operations.status).toBe("loading")
-    await vi.waitFor(() => expect(store.operations.status).toBe("ready"))
+    await waitFor(() => expect(store.operations.status).toBe("ready"))
   })
 
   test("takes the last answer that was asked for, whichever comes last", async () => {
@@ -54,12 +55,12 @@ describe("HubStore", () => {
     const store = storeWith({ describe: describeSpec })
     store.wantSpec("a.b")
     store.wantSpec("a.b")
-    await vi.waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
+    await waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
     const before = store.spec("a.b")
     expect(describeSpec).toHaveBeenCalledTimes(1)
 
     store.reload()
-    await vi.waitFor(() => expect(store.operations.status).toBe("ready"))
+    await waitFor(() => expect(store.operations.status).toBe("ready"))
     store.wantSpec("a.b")
     await settled()
     expect(describeSpec).toHaveBeenCalledTimes(2)
@@ -75,10 +76,10 @@ describe("HubStore", () => {
       },
     })
     store.wantSpec("a.b")
-    await vi.waitFor(() => expect(store.spec("a.b").status).toBe("failed"))
+    await waitFor(() => expect(store.spec("a.b").status).toBe("failed"))
     fails = false
     store.wantSpec("a.b")
-    await vi.waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
+    await waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
   })
 
   test("keeps a bounded number of specs, those wanted last", async () => {
@@ -96,11 +97,11 @@ describe("HubStore", () => {
     })
     store.reload()
     store.wantSpec("a.b")
-    await vi.waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
+    await waitFor(() => expect(store.spec("a.b").status).toBe("ready"))
     store.restart()
     expect(store.operations).toEqual({ status: "loading", operations: [] })
     expect(store.spec("a.b").status).toBe("loading")
-    await vi.waitFor(() => expect(store.operations.status).toBe("ready"))
+    await waitFor(() => expect(store.operations.status).toBe("ready"))
   })
 
   test("reads the list again when sources have changed, or the hub is back", async () => {

@@ -1,7 +1,8 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { button, expectShown, listed, openOperation, search } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const sources = [fixtures.operations, fixtures.api]
 
@@ -14,7 +15,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
 
     await search(page).fill("numbers")
     await expectShown(listed(page, "live.numbers"))
-    await vi.waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
+    await waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
 
     await search(page).fill("zzzz-nothing-is-called-so")
     await expectShown(page.getByText(/no operation|nothing/i))
@@ -27,7 +28,7 @@ describe.skipIf(noBrowser)("finding an operation", () => {
     await page.keyboard.press("/")
     await page.keyboard.type("live.")
     await expectShown(listed(page, "live.breaks"))
-    await vi.waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
+    await waitFor(async () => expect(await listed(page, "act.compose").count()).toBe(0))
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowUp")

@@ -1,8 +1,9 @@
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
 import { button, expectShown, openOperation, result, run, tab } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const sources = [fixtures.operations, fixtures.media, fixtures.everything]
 
@@ -14,9 +15,9 @@ describe.skipIf(noBrowser)("what comes back", () => {
   test("a call is cancelled, and its handler is told", async () => {
     const { page } = await site.open("/o/act.slow")
     await button(page, "Run").click()
-    await vi.waitFor(() => expect(seen().events).toEqual(["slow started"]), 20_000)
+    await waitFor(() => expect(seen().events).toEqual(["slow started"]))
     await button(page, "Cancel").click()
-    await vi.waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]), 20_000)
+    await waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]))
     await button(page, "Run").waitFor()
   })
 
@@ -25,15 +26,15 @@ describe.skipIf(noBrowser)("what comes back", () => {
     await page.getByLabel("Deadline").fill("200")
     await button(page, "Run").click()
     await expectShown(result(page).getByText("TIMEOUT"))
-    await vi.waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]), 20_000)
+    await waitFor(() => expect(seen().events).toEqual(["slow started", "slow stopped"]))
   })
 
   test("leaving the operation ends its call", async () => {
     const { page } = await site.open("/o/act.slow")
     await button(page, "Run").click()
-    await vi.waitFor(() => expect(seen().events).toEqual(["slow started"]), 20_000)
+    await waitFor(() => expect(seen().events).toEqual(["slow started"]))
     await openOperation(page, "act.table")
-    await vi.waitFor(() => expect(seen().events).toContain("slow stopped"), 20_000)
+    await waitFor(() => expect(seen().events).toContain("slow stopped"))
   })
 
   test("a declared error is shown with its code and details", async () => {

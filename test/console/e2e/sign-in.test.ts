@@ -1,9 +1,10 @@
 import type { Page } from "playwright-core"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { hashApiKey } from "../../../src/to_http.ts"
 import { button, expectShown, listed, run, storedText } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const KEY = "k-reader-93c1e0a7"
 const ADMIN = "k-admin-1b52d8f4"
@@ -59,7 +60,7 @@ describe.skipIf(noBrowser)("signing in", () => {
     await signIn(page, KEY)
     await expectShown(listed(page, "act.table"))
     await button(page, "Sign out").click()
-    await vi.waitFor(async () => expect(await listed(page, "act.table").count()).toBe(0))
+    await waitFor(async () => expect(await listed(page, "act.table").count()).toBe(0))
   })
 
   test("says which scope the hub's own pages need", async () => {

@@ -1,24 +1,20 @@
 import type { Page } from "playwright-core"
-import { beforeEach, describe, expect, test, vi } from "vitest"
+import { beforeEach, describe, expect, test } from "vitest"
 import { seen } from "../../fixtures/console/seen.ts"
 import { button, expectShown, openOperation } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"
-
-const PATIENCE = 20_000
+import { waitFor } from "../../support/wait-for.ts"
 
 beforeEach(() => void seen().events.splice(0))
 
 async function expectStopped(): Promise<void> {
-  await vi.waitFor(
-    () => expect(seen().events).toEqual(["numbers started", "numbers stopped"]),
-    PATIENCE,
-  )
+  await waitFor(() => expect(seen().events).toEqual(["numbers started", "numbers stopped"]))
 }
 
 async function start(page: Page): Promise<void> {
   await button(page, /^Start/).click()
-  await vi.waitFor(() => expect(seen().events).toEqual(["numbers started"]), PATIENCE)
+  await waitFor(() => expect(seen().events).toEqual(["numbers started"]))
 }
 
 function items(page: Page): Promise<string> {
@@ -31,7 +27,7 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
   test("shows items as they come, with a chart of numbers", async () => {
     const { page, violations } = await site.open("/o/live.numbers")
     await start(page)
-    await expect.poll(() => items(page), { timeout: PATIENCE }).toMatch(/tick/)
+    await expect.poll(() => items(page)).toMatch(/tick/)
     await page.getByRole("figure").getByRole("img").waitFor()
     await expectShown(page.getByText(/per second/))
     await button(page, "Stop").click()
@@ -42,13 +38,13 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
   test("stands still while it is paused, and goes on", async () => {
     const { page } = await site.open("/o/live.numbers")
     await start(page)
-    await expect.poll(() => items(page), { timeout: PATIENCE }).toMatch(/tick/)
+    await expect.poll(() => items(page)).toMatch(/tick/)
     await button(page, "Pause").click()
     await button(page, /^Resume/).waitFor()
     const first = await items(page)
     await expect.poll(() => items(page)).toBe(first)
     await button(page, /^Resume/).click()
-    await expect.poll(() => items(page), { timeout: PATIENCE }).not.toBe(first)
+    await expect.poll(() => items(page)).not.toBe(first)
     await button(page, "Stop").click()
     await expectStopped()
   })
@@ -58,9 +54,7 @@ describe.skipIf(noBrowser)("watching a subscription", () => {
     await start(page)
     await page.getByLabel("Filter items").fill("even")
     await expect
-      .poll(async () => /even/.test(await items(page)) && !/odd/.test(await items(page)), {
-        timeout: PATIENCE,
-      })
+      .poll(async () => /even/.test(await items(page)) && !/odd/.test(await items(page)))
       .toBe(true)
     await button(page, "Stop").click()
     await expectStopped()

@@ -91,10 +91,7 @@ export function testStreams(link: () => ContractLink): void {
         expect(await position()).toBeLessThanOrEqual(taken + limit + 4)
       }
       await sleep(100)
-      const stopped = await position()
-      expect(stopped).toBeLessThanOrEqual(10 + limit + 4)
-      await sleep(50)
-      expect(await position()).toBe(stopped)
+      expect(await position()).toBeLessThanOrEqual(10 + limit + 4)
       // Nothing was lost meanwhile.
       for (let at = 11; at <= 2000; at++) {
         expect((await stream.next()).value?.data).toEqual({ at })

@@ -11,6 +11,7 @@ import { loadSdk } from "../../../src/mcp-client/sdk.ts"
 import { Session } from "../../../src/mcp-client/session.ts"
 import { Supervisor } from "../../../src/mcp-client/supervisor.ts"
 import { failure } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -168,7 +169,7 @@ describe("a session", () => {
     session.retire()
     expect(own.close).not.toHaveBeenCalled()
     await request
-    await vi.waitFor(() => expect(session.isLost).toBe(true))
+    await waitFor(() => expect(session.isLost).toBe(true))
 
     expect(own.close).toHaveBeenCalled()
   })

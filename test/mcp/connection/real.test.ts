@@ -7,6 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { definitionOf, failure, open, textOf } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const MODULES = join(import.meta.dirname, "../../../node_modules")
 const EVERYTHING = join(MODULES, "@modelcontextprotocol/server-everything/dist/index.js")
@@ -153,12 +154,9 @@ describe("the server with everything", () => {
     })
     started.push(again)
     await new Promise<void>((resolve) => again.stderr?.once("data", () => resolve()))
-    await vi.waitFor(
-      async () => {
-        expect(textOf(await server.call("echo", { message: "up" }))).toBe("Echo: up")
-      },
-      { timeout: 10_000, interval: 100 },
-    )
+    await waitFor(async () => {
+      expect(textOf(await server.call("echo", { message: "up" }))).toBe("Echo: up")
+    })
   })
 })
 

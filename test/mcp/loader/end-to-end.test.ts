@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto"
 import { readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { createMCPClient } from "../../../src/from_mcp.ts"
 import type {
   MCPClientConfig,
@@ -15,6 +15,7 @@ import type { OperationRegistry, ResponseEnvelope } from "../../../src/index.ts"
 import { quietRegistry, rejection } from "../../support/operations.ts"
 import { serveAwkward } from "../awkward/http.ts"
 import { awkward } from "../support/awkward.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 interface Opened extends AsyncDisposable {
   readonly wrapper: MCPClientWrapper
@@ -133,7 +134,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
 
     expect(await rejection(hanging)).toMatchObject({ code: "ABORTED" })
     expect(await rejection(late)).toMatchObject({ code: "TIMEOUT" })
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { data } = await server.call("cancelled")
       expect((data as { cancelled: unknown[] }).cancelled).toHaveLength(2)
     })
@@ -218,9 +219,9 @@ describe.each(WAYS)("%s", (_, era, way) => {
     const { registry } = server
 
     await server.call("change", { add: { name: "fresh", inputSchema: { type: "object" } } })
-    await vi.waitFor(() => expect(registry.has("srv.fresh")).toBe(true), { timeout: 5000 })
+    await waitFor(() => expect(registry.has("srv.fresh")).toBe(true))
     await server.call("change", { remove: "fresh" })
-    await vi.waitFor(() => expect(registry.has("srv.fresh")).toBe(false), { timeout: 5000 })
+    await waitFor(() => expect(registry.has("srv.fresh")).toBe(false))
 
     expect(registry.has("srv.echo")).toBe(true)
   })
@@ -228,9 +229,7 @@ describe.each(WAYS)("%s", (_, era, way) => {
   test("a rug that is pulled leaves the old definition and a refusal", async () => {
     await using server = await openWay({ pin: "block" })
     await server.call("rug_pull")
-    await vi.waitFor(() => expect(server.wrapper.status().quarantined).toEqual(["echo"]), {
-      timeout: 5000,
-    })
+    await waitFor(() => expect(server.wrapper.status().quarantined).toEqual(["echo"]))
 
     expect(server.registry.getSpec("srv.echo")?.description).toBe("The tool echo.")
     expect(await rejection(server.call("echo", { text: "x" }))).toMatchObject({
@@ -308,7 +307,7 @@ describe("an expired session", () => {
     http.expire()
 
     expect((await server.call("echo", { text: "again" })).data).toMatchObject([{ text: "again" }])
-    await vi.waitFor(() => expect(server.registry.has("srv.later")).toBe(true), { timeout: 5000 })
+    await waitFor(() => expect(server.registry.has("srv.later")).toBe(true))
   })
 })
 

@@ -1,13 +1,14 @@
 import { readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, describe, expect, test } from "vitest"
 import { MCPClientLoader } from "../../../src/from_mcp.ts"
 import type { MCPClientLoaderOptions } from "../../../src/from_mcp.ts"
 import { silentLogger } from "../../../src/index.ts"
 import { operation, quietRegistry, rejection, thrown } from "../../support/operations.ts"
 import { serveAwkward } from "../awkward/http.ts"
 import { awkward } from "../support/awkward.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 let pidFile: string
 
@@ -232,9 +233,9 @@ describe("MCPClientLoader.registerAll", () => {
 
     await loader.load({ b: awkward({ only: "add" }) })
     await registry.execute("a.change", { add: { name: "fresh", inputSchema: { type: "object" } } })
-    await vi.waitFor(() => expect(registry.has("a.fresh")).toBe(true))
+    await waitFor(() => expect(registry.has("a.fresh")).toBe(true))
     await registry.execute("a.change", { remove: "echo" })
-    await vi.waitFor(() => expect(registry.has("a.echo")).toBe(false))
+    await waitFor(() => expect(registry.has("a.echo")).toBe(false))
 
     expect(
       registry
@@ -333,7 +334,7 @@ describe("MCPClientLoader.closeAll", () => {
       a: awkward({ hangAtStart: true, pidFile }),
       b: awkward({ only: "echo" }),
     })
-    await vi.waitFor(() => expect(startedPids()).toHaveLength(1), { timeout: 5000 })
+    await waitFor(() => expect(startedPids()).toHaveLength(1))
 
     await loader.closeAll()
     const loaded = await loading

@@ -8,6 +8,7 @@ import { CallError, silentLogger } from "../../../src/index.ts"
 import type { RegistryChange } from "../../../src/index.ts"
 import { operation, quietRegistry, rejection, thrown } from "../../support/operations.ts"
 import { StandIn } from "./stand-in.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 function tool(name: string, parts: Readonly<Record<string, unknown>> = {}): object {
   return { name, description: `Does ${name}`, inputSchema: { type: "object" }, ...parts }
@@ -72,7 +73,7 @@ describe("openWrapper", () => {
     })
     const server = settleServer("files", { command: "unused", logger: silentLogger })
     const opening = openWrapper(server, connection, memoryPins(), controller.signal)
-    await vi.waitFor(() => expect(connection.listed).toEqual(["tools"]))
+    await waitFor(() => expect(connection.listed).toEqual(["tools"]))
 
     controller.abort()
 
@@ -214,7 +215,7 @@ describe("a call", () => {
     const registry = quietRegistry()
     wrapper.registerAll(registry)
     const call = registry.execute("files.read", {})
-    await vi.waitFor(() => expect(connection.calls).toHaveLength(1))
+    await waitFor(() => expect(connection.calls).toHaveLength(1))
 
     connection.lists.tools = []
     await wrapper.refresh()

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, expect, test } from "vitest"
 import { describeLanes, openLane } from "./lanes.ts"
 import type { Pair } from "./lanes.ts"
 import { dataOf } from "./support.ts"
 import { rejection } from "../../support/operations.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 describeLanes("running calls", (lane) => {
   let pair: Pair
@@ -55,14 +56,14 @@ describeLanes("running calls", (lane) => {
   test("a call that is taken back is taken back on the server", async () => {
     const abort = new AbortController()
     const call = pair.through.call("hang", {}, { signal: abort.signal })
-    await vi.waitFor(async () => expect(await journal("hang")).toBe(1), 5000)
+    await waitFor(async () => expect(await journal("hang")).toBe(1))
     abort.abort()
     await rejection(call)
 
-    await vi.waitFor(async () => {
+    await waitFor(async () => {
       const { result } = await pair.through.call("cancelled")
       expect(result).toMatchObject({ structuredContent: { cancelled: [{ tool: "hang" }] } })
-    }, 5000)
+    })
   })
 
   /** How often the server behind the gateway was asked for a tool. */

@@ -1,6 +1,7 @@
-import { expect, test, vi } from "vitest"
+import { expect, test } from "vitest"
 import { describeLanes, openLane } from "./lanes.ts"
 import type { WatchedClient } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const CHANGED = "notifications/tools/list_changed"
 
@@ -26,14 +27,14 @@ describeLanes("changes", (lane) => {
     }
 
     await through.call("change", { add })
-    await vi.waitFor(() => expect(told(through)).toBe(before + 1), 5000)
+    await waitFor(() => expect(told(through)).toBe(before + 1))
     expect((await through.tools()).find(({ name }) => name === "later")).toEqual(add)
     expect((await through.call("later", { a: 1 })).result).toMatchObject({
       structuredContent: { tool: "later", args: { a: 1 } },
     })
 
     await through.call("change", { remove: "later" })
-    await vi.waitFor(() => expect(told(through)).toBe(before + 2), 5000)
+    await waitFor(() => expect(told(through)).toBe(before + 2))
     expect(await namesOf(through)).not.toContain("later")
     expect((await through.call("later")).error).toMatchObject({ code: -32602 })
   })

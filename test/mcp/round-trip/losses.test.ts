@@ -1,9 +1,10 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { serveAwkward } from "../awkward/http.ts"
 import { awkward } from "../support/awkward.ts"
 import { rejection } from "../../support/operations.ts"
 import { connect, gateway } from "./support.ts"
 import type { Answer } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const ERAS = ["legacy", "modern"] as const
 
@@ -48,7 +49,7 @@ describe.each(ERAS)("a server that is lost, for a %s client", (era) => {
     await using gate = await gateway({ url: server.url, era: up })
     await using client = await connect(gate.way, era)
     const waiting = client.call("hang")
-    await vi.waitFor(() => expect(server.peer.calls).toBe(1), 5000)
+    await waitFor(() => expect(server.peer.calls).toBe(1))
     server.cut()
 
     expect(wordsOf(await waiting)).toContain("UNAVAILABLE")
@@ -85,13 +86,13 @@ describe.each(ERAS)("a %s client that leaves", (era) => {
     const client = await connect(gate.way, era)
     const slow = other.call("slow", { ms: 1500 })
     const hang = rejection(client.call("hang"))
-    await vi.waitFor(() => expect(server.peer.calls).toBe(2), 5000)
+    await waitFor(() => expect(server.peer.calls).toBe(2))
 
     if (era === "legacy") await terminate(client.client.transport)
     await client[Symbol.asyncDispose]()
     await hang
 
-    await vi.waitFor(() => expect(server.peer.cancelled).toMatchObject([{ tool: "hang" }]), 5000)
+    await waitFor(() => expect(server.peer.cancelled).toMatchObject([{ tool: "hang" }]))
     expect((await slow).result).toMatchObject({ content: [{ text: "done" }] })
   })
 })

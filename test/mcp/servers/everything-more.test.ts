@@ -1,6 +1,7 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { rejection } from "../../support/operations.ts"
 import { CHANNELS, usingEverything } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 describe.each(CHANNELS)("everything has resources and prompts over %s", (channel) => {
   const every = usingEverything(channel, { resources: true, prompts: true })
@@ -82,7 +83,7 @@ describe.each(CHANNELS)("everything has resources and prompts over %s", (channel
 
     expect(data).toMatchObject([{ type: "resource_link", uri: `demo://resource/session/${name}` }])
     const id = `every-resources.${name}`
-    await vi.waitFor(() => expect(every.server.registry.has(id)).toBe(true), 5000)
+    await waitFor(() => expect(every.server.registry.has(id)).toBe(true))
     expect((await every.server.registry.execute(id)).data).toMatchObject({
       contents: [{ mimeType: "application/gzip", blob: expect.any(String) }],
     })

@@ -116,7 +116,7 @@ test("folders of the client take the place of those on the command line", async 
   })
 
   await expect
-    .poll(async () => textOf(await server.call("list_allowed_directories")), { timeout: 5000 })
+    .poll(async () => textOf(await server.call("list_allowed_directories")))
     .toContain(other.path)
 
   const { data } = await server.call("read_text_file", { path: join(other.path, "there.txt") })

@@ -1,7 +1,7 @@
 import { mkdtempSync, realpathSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterAll, beforeAll, expect, vi } from "vitest"
+import { afterAll, beforeAll, expect } from "vitest"
 import { createMCPClient } from "../../../src/from_mcp.ts"
 import type { MCPClientConfig, MCPClientWrapper } from "../../../src/from_mcp.ts"
 import { silentLogger } from "../../../src/index.ts"
@@ -13,6 +13,7 @@ import type {
 } from "../../../src/index.ts"
 import { quietRegistry } from "../../support/operations.ts"
 import { real, serveReal } from "../support/real.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 export const EVERYTHING = "@modelcontextprotocol/server-everything"
 export const FILESYSTEM = "@modelcontextprotocol/server-filesystem"
@@ -107,7 +108,7 @@ export function usingEverything(
     used = await use("every", { ...way.config, ...config })
     // Some tools are there only once the server knows its client; it tells of them.
     const last = "every.simulate-research-query"
-    await vi.waitFor(() => expect(used.registry.has(last)).toBe(true), 5000)
+    await waitFor(() => expect(used.registry.has(last)).toBe(true))
   })
   afterAll(async () => {
     await used[Symbol.asyncDispose]()

@@ -2,10 +2,11 @@ import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import type { ChildLike, NodeLike } from "../../../src/mcp-client/stdio/node.ts"
 import { createReaper } from "../../../src/mcp-client/stdio/reaper.ts"
 import { allGone, atLastKill, hostScript, isRunning, running, watchdogsOf } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 interface Host {
   readonly pid: number
@@ -101,11 +102,11 @@ describe("children of a host", () => {
     const [lost = 0] = watchdogsOf(process.pid)
     process.kill(lost, "SIGKILL")
 
-    await vi.waitFor(() => {
+    await waitFor(() => {
       const present = watchdogsOf(process.pid).filter(isRunning)
       expect(present).toHaveLength(1)
       expect(present).not.toContain(lost)
-    }, 5000)
+    })
 
     const watchdogs = watchdogsOf(process.pid)
     await heard.transport.close()

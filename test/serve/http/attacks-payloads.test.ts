@@ -3,13 +3,14 @@ import { connect } from "node:net"
 import { createParser } from "eventsource-parser"
 import type { EventSourceMessage } from "eventsource-parser"
 import { Type } from "typebox"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
 import { CallError, createClient, defineOperation, silentLogger } from "../../../src/index.ts"
 import { createRegistry } from "../../../src/registry.ts"
 import type { AnyRegistry } from "../../../src/registry.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
 import { base, post, raw, useServers } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const { start, open, cleanups } = useServers()
 
@@ -294,13 +295,10 @@ describe("clients that vanish (SV24)", () => {
     const { api, seen } = await start({ sse: { maxStreams: 1 } })
     await vanish(api.url, "/api/demo/idle")
     await seen.ended.promise
-    await vi.waitFor(
-      async () => {
-        const answer = await fetch(`${api.url}/api/demo/count?to=1`)
-        expect([answer.status, (await answer.text()).includes("event: end")]).toEqual([200, true])
-      },
-      { timeout: 20_000 },
-    )
+    await waitFor(async () => {
+      const answer = await fetch(`${api.url}/api/demo/count?to=1`)
+      expect([answer.status, (await answer.text()).includes("event: end")]).toEqual([200, true])
+    })
   })
 })
 

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import createClient from "openapi-fetch"
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { compileSchema } from "../../../src/schema/compiled.ts"
 import type { ServedHTTP } from "../../../src/node/index.ts"
 import { launchBrowser } from "../../support/browser.ts"
@@ -10,6 +10,7 @@ import type { Browser, Page } from "../../support/browser.ts"
 import { provideChromium } from "../../support/chromium.ts"
 import { createTasks } from "./clients-support.ts"
 import { eventsOf, serve } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const { registry, news } = createTasks()
 let api: ServedHTTP
@@ -216,7 +217,7 @@ describe("fetch", () => {
     }
     expect(eventsOf(text)).toEqual([{ id: "1", data: '{"at":1}' }])
     await reader.cancel()
-    await vi.waitFor(() => expect(news.stopped).toBe(before + 1), { timeout: 20_000 })
+    await waitFor(() => expect(news.stopped).toBe(before + 1))
   })
 
   test("sends a body of unknown length", async () => {
@@ -323,7 +324,7 @@ describe.skipIf(chromium.path === undefined)("EventSource in Chromium", () => {
     })`
     await own.evaluate(open)
     await own.evaluate("source.close()")
-    await vi.waitFor(() => expect(news.stopped).toBe(before + 1), { timeout: 20_000 })
+    await waitFor(() => expect(news.stopped).toBe(before + 1))
     // In a frame: whole pages are kept for a while, in case somebody goes back to them.
     await own.evaluate(`new Promise((resolve) => {
       globalThis.frame = document.createElement("iframe")
@@ -332,7 +333,7 @@ describe.skipIf(chromium.path === undefined)("EventSource in Chromium", () => {
       document.documentElement.append(frame)
     })`)
     await own.evaluate("frame.remove()")
-    await vi.waitFor(() => expect(news.stopped).toBe(before + 2), { timeout: 20_000 })
+    await waitFor(() => expect(news.stopped).toBe(before + 2))
   })
 
   test("leaves nothing uncaught in the pages", () => {

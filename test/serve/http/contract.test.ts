@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openWays } from "./contract-ways.ts"
 import type { Failure, Outcome, StreamOutcome, Terms, Way, Ways } from "./contract-ways.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 let opened: Ways
 beforeAll(async () => {
@@ -113,7 +114,7 @@ describe.each(NAMES)("a call through %s", (name) => {
     // The words differ by who looked at the clock first, the caller or the server.
     expect(told).toMatchObject({ code: "TIMEOUT", retryable: false, mayHaveExecuted: true })
     expect(told.message).toMatch(/hang".* (?:before its deadline|within 300 ms)/)
-    await vi.waitFor(() => expect(watched.aborted).toBe(watched.started), { timeout: 20_000 })
+    await waitFor(() => expect(watched.aborted).toBe(watched.started))
   })
 
   test("that is given up ends its handler", async () => {
@@ -125,12 +126,12 @@ describe.each(NAMES)("a call through %s", (name) => {
       (outcome) => ("error" in outcome ? outcome.error.code : "no error"),
       (error: unknown) => (error as Error).name,
     )
-    await vi.waitFor(() => expect(watched.started).toBe(started + 1), { timeout: 20_000 })
+    await waitFor(() => expect(watched.started).toBe(started + 1))
     controller.abort()
     // Over HTTP nobody is left to be told: the platform's own `fetch` says that it was given up.
     const isFetch = name.startsWith("gateway") || name === "REST" || name === "batch"
     expect(await settled).toBe(isFetch ? "AbortError" : "ABORTED")
-    await vi.waitFor(() => expect(watched.aborted).toBe(aborted + 1), { timeout: 20_000 })
+    await waitFor(() => expect(watched.aborted).toBe(aborted + 1))
   })
 })
 
@@ -173,10 +174,10 @@ describe.each(STREAMING)("a stream through %s", (name) => {
       ({ error }) => error?.code ?? "no error",
       (error: unknown) => (error as Error).name,
     )
-    await vi.waitFor(() => expect(watched.started).toBe(started + 1), { timeout: 20_000 })
+    await waitFor(() => expect(watched.started).toBe(started + 1))
     controller.abort()
     const isFetch = name.startsWith("gateway") || name === "REST"
     expect(await settled).toBe(isFetch ? "AbortError" : "ABORTED")
-    await vi.waitFor(() => expect(watched.aborted).toBe(aborted + 1), { timeout: 20_000 })
+    await waitFor(() => expect(watched.aborted).toBe(aborted + 1))
   })
 })

@@ -1,6 +1,6 @@
 import { once } from "node:events"
 import { SignJWT } from "jose"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
 import { defineOperation, silentLogger } from "../../../src/index.ts"
 import type { Identity } from "../../../src/index.ts"
@@ -11,6 +11,7 @@ import { readBearerToken, toHTTP } from "../../../src/to_http.ts"
 import type { Authenticate, AuthOptions } from "../../../src/to_http.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { base, demo, deferred, eventsOf, post, upgradeStatus, useServers } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const { start, open, cleanups } = useServers()
 
@@ -69,7 +70,7 @@ describe("a WebSocket whose token expires (SV21)", () => {
     for (const id of ids) call(id, "demo.hang")
     call("s", "demo.idle")
     // Its first item: by then all of them have arrived.
-    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 20_000 })
+    await waitFor(() => expect(told).toHaveLength(1))
     await clock.advance(9999)
     expect(seen.aborted).toBe(0)
     await clock.advance(1)
@@ -88,7 +89,7 @@ describe("a WebSocket whose token expires (SV21)", () => {
       false,
       true,
     ])
-    await vi.waitFor(() => expect(seen.aborted).toBe(3), { timeout: 20_000 })
+    await waitFor(() => expect(seen.aborted).toBe(3))
   })
 
   test("may come back for as long as clocks may differ, and no longer", async () => {
@@ -120,10 +121,10 @@ describe("a WebSocket whose token expires (SV21)", () => {
     const { ws } = await start({ clock, auth: AUTH, websocket: { pingInterval: 0 } })
     const before = clock.timers
     const { socket, over } = await dial(ws, await tokenUntil(10))
-    await vi.waitFor(() => expect(clock.timers).toBe(before + 1), { timeout: 20_000 })
+    await waitFor(() => expect(clock.timers).toBe(before + 1))
     socket.close()
     await over
-    await vi.waitFor(() => expect(clock.timers).toBe(before), { timeout: 20_000 })
+    await waitFor(() => expect(clock.timers).toBe(before))
   })
 })
 
@@ -204,7 +205,7 @@ describe("an identity with an end", () => {
     expect(await (await post(`${api.url}/api/demo/who`)).json()).toEqual(ada)
     const { told, call } = await dial(`${api.url.replace("http", "ws")}/ws`)
     call("w", "demo.who")
-    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 20_000 })
+    await waitFor(() => expect(told).toHaveLength(1))
     expect(who.seen).toEqual([ada, ada])
   })
 
@@ -232,7 +233,7 @@ describe("an identity with an end", () => {
     const ws = `${api.url.replace("http", "ws")}/ws`
     const { told, call } = await dial(ws, { authorization: "Bearer x" })
     call("w", "demo.who")
-    await vi.waitFor(() => expect(told).toHaveLength(1), { timeout: 20_000 })
+    await waitFor(() => expect(told).toHaveLength(1))
   })
 
   test("is waited for in steps that timers can take", async () => {

@@ -2,13 +2,14 @@ import { Agent, createServer, request } from "node:http"
 import type { ClientRequest, IncomingMessage, Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Type } from "typebox"
-import { afterEach, beforeEach, expect, test, vi } from "vitest"
+import { afterEach, beforeEach, expect, test } from "vitest"
 import { defineOperation } from "../../../src/define.ts"
 import { silentLogger } from "../../../src/logger.ts"
 import { serveHTTP } from "../../../src/node/index.ts"
 import type { ServedHTTP } from "../../../src/node/index.ts"
 import { createRegistry } from "../../../src/registry.ts"
 import { deferred, eventsOf } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const base = {
   namespace: "load",
@@ -115,9 +116,7 @@ afterEach(async () => {
 async function expectNothingLeft(): Promise<void> {
   await expectAllSlotsFree()
   agent.destroy()
-  await vi.waitFor(async () => expect([running, await connections()]).toEqual([0, 0]), {
-    timeout: 20_000,
-  })
+  await waitFor(async () => expect([running, await connections()]).toEqual([0, 0]))
   await api.close()
   expect(server.listenerCount("request")).toBe(0)
   expect(server.listenerCount("upgrade")).toBe(0)
@@ -170,7 +169,7 @@ function send(path: string, body: unknown, events = false): Promise<Answered> {
 async function expectAllSlotsFree(): Promise<void> {
   open = deferred()
   const held = Array.from({ length: 100 }, (_, at) => send("/api/load/gate", { at }))
-  await vi.waitFor(() => expect(running).toBe(100), { timeout: 20_000 })
+  await waitFor(() => expect(running).toBe(100))
   expect((await send("/api/load/gate", { at: 100 })).status).toBe(429)
   open.resolve()
   expect((await Promise.all(held)).map(({ status }) => status)).toEqual(held.map(() => 200))
@@ -198,7 +197,7 @@ test("10,000 requests, 100 at a time, are all answered, each with its own answer
 
 test("200 streams at the same time are all complete, and nobody gets what is another's", async () => {
   const streams = Array.from({ length: 200 }, (_, at) => send("/api/load/items", { at }, true))
-  await vi.waitFor(() => expect(running).toBe(200), { timeout: 20_000 })
+  await waitFor(() => expect(running).toBe(200))
   expect((await send("/api/load/items", { at: 200 }, true)).status).toBe(429)
   open.resolve()
   for (const [at, { status, text }] of (await Promise.all(streams)).entries()) {
@@ -230,9 +229,7 @@ test("200 streams whose clients vanish end their handlers, and make room (SV24)"
     await Promise.all(sent.map(({ first }) => first))
     expect(running).toBe(200)
     for (const { one } of sent) one.destroy()
-    await vi.waitFor(() => expect([running, aborted]).toEqual([0, 200 * round]), {
-      timeout: 20_000,
-    })
+    await waitFor(() => expect([running, aborted]).toEqual([0, 200 * round]))
   }
   await expectNothingLeft()
 })
@@ -240,8 +237,8 @@ test("200 streams whose clients vanish end their handlers, and make room (SV24)"
 test("100 calls whose clients vanish end their handlers, and make room", async () => {
   const sent = Array.from({ length: 100 }, (_, at) => begin("/api/load/hang", { at }))
   for (const one of sent) one.on("error", () => undefined)
-  await vi.waitFor(() => expect(running).toBe(100), { timeout: 20_000 })
+  await waitFor(() => expect(running).toBe(100))
   for (const one of sent) one.destroy()
-  await vi.waitFor(() => expect([running, aborted]).toEqual([0, 100]), { timeout: 20_000 })
+  await waitFor(() => expect([running, aborted]).toEqual([0, 100]))
   await expectNothingLeft()
 })

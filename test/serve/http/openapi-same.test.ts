@@ -369,4 +369,4 @@ test("any registry is the same after the way there and back", () => {
     }),
     { numRuns: 150 },
   )
-}, 60_000)
+})

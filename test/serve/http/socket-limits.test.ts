@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
 import { CallError, createClient, defineOperation, isCallError } from "../../../src/index.ts"
 import { createRegistry } from "../../../src/registry.ts"
@@ -8,6 +8,7 @@ import type { Authenticate } from "../../../src/to_http.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { base, deferred, post, upgradeStatus, useServers } from "./support.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 const { start, open, cleanups } = useServers()
 
@@ -61,9 +62,8 @@ describe("calls at once on one socket (SV21)", () => {
       outcomes[at] = await outcome(client.call("demo.wait", at))
     })
     const isRefused = (value: unknown): boolean => Array.isArray(value)
-    await vi.waitFor(
-      () => expect([running, outcomes.filter(isRefused).length]).toEqual([100, refused]),
-      { timeout: 20_000 },
+    await waitFor(() =>
+      expect([running, outcomes.filter(isRefused).length]).toEqual([100, refused]),
     )
     gate.resolve()
     await Promise.all(calls)

@@ -146,7 +146,7 @@ describe("a body that is too much", () => {
     const socket = await dial(at.url)
     socket.write(REQUEST_LINES(at.url, header) + body)
 
-    await until(() => socket.got().includes("HTTP/1.1 "), 5000)
+    await until(() => socket.got().includes("HTTP/1.1 "))
 
     expect(socket.got()).toContain("413")
     socket.destroy()
@@ -198,7 +198,7 @@ describe("a client that dawdles or leaves", () => {
       head.write("X: y\r\n")
     }, 50)
 
-    await until(() => body.closed && head.closed, 10_000)
+    await until(() => body.closed && head.closed)
 
     clearInterval(drip)
     expect(body.got() + head.got()).toContain("408")
@@ -224,13 +224,13 @@ describe("a client that dawdles or leaves", () => {
         })
           .then((response) => response.text())
           .catch(() => undefined)
-        await until(() => at.seen.runs >= 20, 10_000)
+        await until(() => at.seen.runs >= 20)
         controller.abort()
         await gone
       })
       await Promise.all(leavers)
 
-      await until(() => at.seen.aborted.length === at.seen.runs, 5000)
+      await until(() => at.seen.aborted.length === at.seen.runs)
       expect(await at.isWell()).toBe(true)
     },
   )

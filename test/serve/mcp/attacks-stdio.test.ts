@@ -33,7 +33,7 @@ async function start(): Promise<Victim> {
       victim.write(`${JSON.stringify({ jsonrpc: "2.0", id, method, params })}\n`)
       const found = (): string | undefined =>
         victim.lines.find((line) => line.includes(`"id":${id}`) && !line.includes('"method"'))
-      await until(() => found() !== undefined || victim.exited, 10_000)
+      await until(() => found() !== undefined || victim.exited)
       return JSON.parse(found() ?? "{}") as Record<string, unknown>
     },
   }
@@ -46,7 +46,7 @@ async function start(): Promise<Victim> {
   child.stderr.on("data", (chunk: Buffer) => (victim.stderr += chunk.toString()))
   child.stdin.on("error", () => undefined)
   child.on("exit", () => (victim.exited = true))
-  await until(() => victim.stderr.includes("serving"), 20_000)
+  await until(() => victim.stderr.includes("serving"))
   await victim.ask(1, "initialize", {
     protocolVersion: "2025-11-25",
     capabilities: {},
@@ -121,7 +121,7 @@ describe("input without an end", () => {
     }
     stdin.end()
 
-    await until(() => victim.exited, 10_000)
+    await until(() => victim.exited)
     expect(victim.stderr).not.toMatch(/heap|FATAL|uncaught/i)
   })
 })
@@ -133,7 +133,7 @@ describe("a client that goes", () => {
       const victim = await start()
       const params = { name: "demo_wait", arguments: {}, _meta: { progressToken: 1 } }
       victim.write(`${JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/call", params })}\n`)
-      await until(() => victim.lines.some((line) => line.includes("progress")), 5000)
+      await until(() => victim.lines.some((line) => line.includes("progress")))
       const started = Date.now()
 
       if (what !== "stdout") victim.child.stdin.end('{"jsonrpc":"2.0","id":3,"meth')
@@ -141,7 +141,7 @@ describe("a client that goes", () => {
       // Whoever does not read is noticed with the next thing that is said.
       if (what === "stdout") victim.write('{"jsonrpc":"2.0","id":4,"method":"ping"}\n')
 
-      await until(() => victim.exited, 5000)
+      await until(() => victim.exited)
       expect(Date.now() - started).toBeLessThan(20_000)
       expect(victim.stderr).not.toMatch(/EPIPE|uncaught/i)
     },
@@ -153,14 +153,11 @@ describe("a client that goes", () => {
       const params = { name: "demo_wait", arguments: {}, _meta: { progressToken: id } }
       victim.write(`${JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params })}\n`)
     }
-    await until(
-      () => victim.lines.filter((line) => line.includes("progress")).length >= 100,
-      10_000,
-    )
+    await until(() => victim.lines.filter((line) => line.includes("progress")).length >= 100)
 
     victim.child.stdin.end()
 
-    await until(() => victim.exited, 5000)
+    await until(() => victim.exited)
     expect(victim.stderr.match(/the call was ended/g)).toHaveLength(100)
   })
 })

@@ -4,6 +4,7 @@ import type { Incoming } from "../../../src/serve/mcp/http.ts"
 import { answerNode } from "../../../src/serve/mcp/node.ts"
 import type { NodeRequestLike } from "../../../src/serve/mcp/node.ts"
 import { rejection } from "../../support/operations.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 class Asked extends EventEmitter {
   readonly resume = vi.fn()
@@ -177,7 +178,7 @@ describe("an answer", () => {
     )
     const done = answer(new Asked(), answered, () => new Response(body))
 
-    await vi.waitFor(() => expect(answered.listenerCount("drain")).toBe(1))
+    await waitFor(() => expect(answered.listenerCount("drain")).toBe(1))
     expect(answered.text).toBe("0")
     answered.hasRoom = true
     answered.emit("drain")
@@ -197,7 +198,7 @@ describe("an answer", () => {
         cancel: cancelled,
       })
       const done = answer(new Asked(), answered, () => new Response(body))
-      await vi.waitFor(() => expect(answered.text).toBe("first"))
+      await waitFor(() => expect(answered.text).toBe("first"))
 
       answered.emit("close")
       await done

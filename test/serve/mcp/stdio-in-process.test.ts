@@ -6,6 +6,7 @@ import type { SDKTransport, StdioSDK } from "../../../src/serve/mcp/sdk.ts"
 import { serveStdio } from "../../../src/serve/mcp/stdio.ts"
 import type { StdioConnection, StdioOptions } from "../../../src/serve/mcp/stdio.ts"
 import { rejection } from "../../support/operations.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 /** What the package would do, as far as it matters here. */
 interface Peer {
@@ -161,7 +162,7 @@ describe("a program that is nothing but a server", () => {
 
     one.leave()
     await connection.closed
-    await vi.waitFor(() => expect(exits).toEqual([0]))
+    await waitFor(() => expect(exits).toEqual([0]))
 
     expect(closeAll).toHaveBeenCalledOnce()
     expect(one.closes).toHaveBeenCalledOnce()
@@ -179,7 +180,7 @@ describe("a program that is nothing but a server", () => {
 
     handlers.get(signal)?.()
     handlers.get("SIGINT")?.()
-    await vi.waitFor(() => expect(exits).toEqual([code]))
+    await waitFor(() => expect(exits).toEqual([code]))
 
     expect(closeAll).toHaveBeenCalledOnce()
   })
@@ -194,7 +195,7 @@ describe("a program that is nothing but a server", () => {
     })
 
     one.leave()
-    await vi.waitFor(() => expect(exits).toEqual([0]))
+    await waitFor(() => expect(exits).toEqual([0]))
 
     expect(error).toHaveBeenCalledExactlyOnceWith("Closing failed", { error: thrown })
   })

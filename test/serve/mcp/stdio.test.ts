@@ -10,7 +10,6 @@ import { clientOf, textOf } from "./support/clients.ts"
 import type { Era } from "./support/clients.ts"
 
 const SERVER = fileURLToPath(new URL("support/stdio-server.ts", import.meta.url))
-const SLOW = 20_000
 
 const children: ChildProcessWithoutNullStreams[] = []
 afterEach(() => {
@@ -55,7 +54,7 @@ async function start(...flags: string[]): Promise<Running> {
   })
   child.stderr.on("data", (chunk) => (running.stderr += String(chunk)))
   child.stdin.on("error", () => undefined)
-  await until(() => running.stderr.includes("serving"), SLOW)
+  await until(() => running.stderr.includes("serving"))
   return running
 }
 
@@ -73,153 +72,125 @@ async function startWaiting(running: Running): Promise<void> {
   running.send("notifications/initialized")
   const _meta = { progressToken: 1 }
   running.send("tools/call", { name: "demo_wait", arguments: {}, _meta }, 2)
-  await until(() => running.lines.some((line) => line.includes("notifications/progress")), SLOW)
+  await until(() => running.lines.some((line) => line.includes("notifications/progress")))
 }
 
 describe.each(["legacy", "modern"] as const)("a client of the %s era over stdio", (era: Era) => {
-  test(
-    "calls, is asked, hears of changes, cancels, and leaves no process behind",
-    async () => {
-      const client: Client = clientOf(era, { elicitation: {} })
-      client.setRequestHandler("elicitation/create", () => ({
-        action: "accept" as const,
-        content: { name: "Ada" },
-      }))
-      let changes = 0
-      client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
-      const transport = new StdioClientTransport({
-        command: process.execPath,
-        args: ["--import", "tsx", SERVER, "--as-ada"],
-        stderr: "pipe",
-      })
-      let stderr = ""
-      transport.stderr?.on("data", (chunk) => (stderr += String(chunk)))
-      const faults: unknown[] = []
-      await client.connect(transport)
-      client.onerror = (error) => faults.push(error)
+  test("calls, is asked, hears of changes, cancels, and leaves no process behind", async () => {
+    const client: Client = clientOf(era, { elicitation: {} })
+    client.setRequestHandler("elicitation/create", () => ({
+      action: "accept" as const,
+      content: { name: "Ada" },
+    }))
+    let changes = 0
+    client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
+    const transport = new StdioClientTransport({
+      command: process.execPath,
+      args: ["--import", "tsx", SERVER, "--as-ada"],
+      stderr: "pipe",
+    })
+    let stderr = ""
+    transport.stderr?.on("data", (chunk) => (stderr += String(chunk)))
+    const faults: unknown[] = []
+    await client.connect(transport)
+    client.onerror = (error) => faults.push(error)
 
-      const { tools } = await client.listTools()
-      expect(tools.map(({ name }) => name)).toContain("demo_greet")
-      expect(textOf(await client.callTool({ name: "demo_noise", arguments: {} }))).toBe("ada")
-      for (const noise of ["log", "info", "debug", "table"]) {
-        await until(() => stderr.includes(`of console.${noise}`))
-      }
-      await until(() => stderr.includes("noise of process.stdout"))
-      expect(faults).toEqual([])
+    const { tools } = await client.listTools()
+    expect(tools.map(({ name }) => name)).toContain("demo_greet")
+    expect(textOf(await client.callTool({ name: "demo_noise", arguments: {} }))).toBe("ada")
+    for (const noise of ["log", "info", "debug", "table"]) {
+      await until(() => stderr.includes(`of console.${noise}`))
+    }
+    await until(() => stderr.includes("noise of process.stdout"))
+    expect(faults).toEqual([])
 
-      expect(textOf(await client.callTool({ name: "demo_ask", arguments: {} }))).toBe("Ada")
+    expect(textOf(await client.callTool({ name: "demo_ask", arguments: {} }))).toBe("Ada")
 
-      if (era === "modern") await client.listen({ toolsListChanged: true })
-      await client.callTool({ name: "demo_grow", arguments: {} })
-      await until(() => changes === 1)
+    if (era === "modern") await client.listen({ toolsListChanged: true })
+    await client.callTool({ name: "demo_grow", arguments: {} })
+    await until(() => changes === 1)
 
-      const controller = new AbortController()
-      const waiting = client.callTool(
-        { name: "demo_wait", arguments: {} },
-        { signal: controller.signal, onprogress: () => controller.abort(new Error("enough")) },
-      )
-      await rejection(waiting)
-      await until(() => stderr.includes("the call was ended"))
+    const controller = new AbortController()
+    const waiting = client.callTool(
+      { name: "demo_wait", arguments: {} },
+      { signal: controller.signal, onprogress: () => controller.abort(new Error("enough")) },
+    )
+    await rejection(waiting)
+    await until(() => stderr.includes("the call was ended"))
 
-      const { pid } = transport
-      await client.close()
-      await until(() => !isAlive(pid ?? 0))
-    },
-    SLOW,
-  )
+    const { pid } = transport
+    await client.close()
+    await until(() => !isAlive(pid ?? 0))
+  })
 })
 
 describe("a server on standard input and output", () => {
-  test(
-    "ends its calls and exits when its input ends, whatever else is open",
-    async () => {
-      const running = await start()
-      await startWaiting(running)
-      running.mark()
-      running.child.stdin.end()
-      const { end, after } = await running.exited
-      expect(end).toBe(0)
-      expect(after).toBeLessThan(20_000)
-      expect(running.stderr).toContain("the call was ended")
-    },
-    SLOW,
-  )
+  test("ends its calls and exits when its input ends, whatever else is open", async () => {
+    const running = await start()
+    await startWaiting(running)
+    running.mark()
+    running.child.stdin.end()
+    const { end, after } = await running.exited
+    expect(end).toBe(0)
+    expect(after).toBeLessThan(20_000)
+    expect(running.stderr).toContain("the call was ended")
+  })
 
-  test(
-    "exits in time also when something does not close",
-    async () => {
-      const running = await start("--stuck")
-      running.mark()
-      running.child.stdin.end()
-      const { end, after } = await running.exited
-      expect(end).toBe(0)
-      expect(after).toBeLessThan(20_000)
-    },
-    SLOW,
-  )
+  test("exits in time also when something does not close", async () => {
+    const running = await start("--stuck")
+    running.mark()
+    running.child.stdin.end()
+    const { end, after } = await running.exited
+    expect(end).toBe(0)
+    expect(after).toBeLessThan(20_000)
+  })
 
   test.each([
     ["SIGTERM", 143],
     ["SIGINT", 130],
-  ] as const)(
-    "exits on %s",
-    async (signal, code) => {
-      const running = await start()
-      await startWaiting(running)
-      running.mark()
-      running.child.kill(signal)
-      const { end, after } = await running.exited
-      expect(end).toBe(code)
-      expect(after).toBeLessThan(20_000)
-      expect(running.stderr).toContain("the call was ended")
-    },
-    SLOW,
-  )
+  ] as const)("exits on %s", async (signal, code) => {
+    const running = await start()
+    await startWaiting(running)
+    running.mark()
+    running.child.kill(signal)
+    const { end, after } = await running.exited
+    expect(end).toBe(code)
+    expect(after).toBeLessThan(20_000)
+    expect(running.stderr).toContain("the call was ended")
+  })
 
-  test(
-    "exits when nobody reads its output",
-    async () => {
-      const running = await start()
-      await startWaiting(running)
-      running.child.stdout.destroy()
-      running.mark()
-      running.send("tools/list", {}, 3)
-      const { end, after } = await running.exited
-      expect(end).toBe(0)
-      expect(after).toBeLessThan(20_000)
-    },
-    SLOW,
-  )
+  test("exits when nobody reads its output", async () => {
+    const running = await start()
+    await startWaiting(running)
+    running.child.stdout.destroy()
+    running.mark()
+    running.send("tools/list", {}, 3)
+    const { end, after } = await running.exited
+    expect(end).toBe(0)
+    expect(after).toBeLessThan(20_000)
+  })
 
-  test(
-    "gives standard output back to a program that goes on",
-    async () => {
-      const running = await start("--embedded")
-      await startWaiting(running)
-      running.child.stdin.end()
-      const { end } = await running.exited
-      expect(end).toBe(0)
-      expect(running.stderr).toContain("closed")
-      expect(running.lines.at(-1)).toBe("standard output is back")
-      for (const line of running.lines.slice(0, -1)) JSON.parse(line)
-    },
-    SLOW,
-  )
+  test("gives standard output back to a program that goes on", async () => {
+    const running = await start("--embedded")
+    await startWaiting(running)
+    running.child.stdin.end()
+    const { end } = await running.exited
+    expect(end).toBe(0)
+    expect(running.stderr).toContain("closed")
+    expect(running.lines.at(-1)).toBe("standard output is back")
+    for (const line of running.lines.slice(0, -1)) JSON.parse(line)
+  })
 
-  test(
-    "takes noise, unknown methods and a request before anything else in its stride",
-    async () => {
-      const running = await start()
-      running.child.stdin.write("this is no JSON\n\n{}\n[1]\n")
-      running.send("unknown/method", {}, 1)
-      running.send("tools/list", {}, 2)
-      await until(() => running.lines.length >= 2, SLOW)
-      const answers = running.lines.map((line) => JSON.parse(line) as { error?: { code: number } })
-      expect(answers[0]?.error?.code).toBe(-32601)
-      expect(answers[1]).toMatchObject({ id: 2, result: { tools: expect.any(Array) as unknown } })
-    },
-    SLOW,
-  )
+  test("takes noise, unknown methods and a request before anything else in its stride", async () => {
+    const running = await start()
+    running.child.stdin.write("this is no JSON\n\n{}\n[1]\n")
+    running.send("unknown/method", {}, 1)
+    running.send("tools/list", {}, 2)
+    await until(() => running.lines.length >= 2)
+    const answers = running.lines.map((line) => JSON.parse(line) as { error?: { code: number } })
+    expect(answers[0]?.error?.code).toBe(-32601)
+    expect(answers[1]).toMatchObject({ id: 2, result: { tools: expect.any(Array) as unknown } })
+  })
 })
 
 function isAlive(pid: number): boolean {

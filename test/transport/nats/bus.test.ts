@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { tagOf } from "../../../src/internal/user-tag.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { isUp, keepingLogger, openBus, PATIENT } from "./recorder.ts"
+import { isUp, keepingLogger, openBus } from "./recorder.ts"
 
 const isThere = await provideNats()
 
@@ -17,14 +17,14 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     await Promise.all([isUp(worker), isUp(caller)])
     // What a worker listens to is known to the broker once something it sent came through.
     worker.bus.announce("here")
-    await expect.poll(() => caller.told.fromWorkers, PATIENT).toEqual(["here"])
+    await expect.poll(() => caller.told.fromWorkers).toEqual(["here"])
 
     caller.bus.toAny("demo.greet", "any", "m1")
     caller.bus.toWorker(worker.bus.address, "demo.other", "one", "m2")
     caller.bus.toAll("services.list", "all", "m3")
     caller.bus.control(worker.bus.address, "control", "m4")
     caller.bus.ask("who", "m5")
-    await expect.poll(() => caller.told.fromWorkers, PATIENT).toHaveLength(6)
+    await expect.poll(() => caller.told.fromWorkers).toHaveLength(6)
     expect(worker.told.fromCallers.map(({ text, caller: by }) => [text, by.operationId])).toEqual([
       ["any", "demo.greet"],
       ["one", "demo.other"],
@@ -49,7 +49,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     await isUp(both)
     const text = "ä😀\u0000\r\nPUB x 1\r\n\u{10FFFF}"
     both.bus.toAny("demo.greet", text, "m1")
-    await expect.poll(() => both.told.fromCallers[0]?.text, PATIENT).toBe(text)
+    await expect.poll(() => both.told.fromCallers[0]?.text).toBe(text)
   })
 
   test("that nobody listens to are told of at once", async () => {
@@ -61,7 +61,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     caller.bus.toAll("services.list", "x", "m3")
     caller.bus.control("nobody12345", "x", "m4")
     caller.bus.ask("x", "m5")
-    await expect.poll(() => caller.told.unheards, PATIENT).toEqual(["m1", "m2", "m3", "m4", "m5"])
+    await expect.poll(() => caller.told.unheards).toEqual(["m1", "m2", "m3", "m4", "m5"])
     expect(caller.told.fromWorkers).toEqual([])
   })
 
@@ -75,14 +75,14 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     await Promise.all([isUp(one), isUp(two), isUp(caller)])
     one.bus.announce("here")
     two.bus.announce("here")
-    await expect.poll(() => caller.told.fromWorkers, PATIENT).toHaveLength(2)
+    await expect.poll(() => caller.told.fromWorkers).toHaveLength(2)
     for (let at = 0; at < 200; at++) caller.bus.toAny("demo.greet", `${at}`, `m${at}`)
     const count = (): number => one.told.fromCallers.length + two.told.fromCallers.length
-    await expect.poll(count, PATIENT).toBe(200)
+    await expect.poll(count).toBe(200)
     expect(one.told.fromCallers.length).toBeGreaterThan(20)
     expect(two.told.fromCallers.length).toBeGreaterThan(20)
     for (let at = 0; at < 20; at++) caller.bus.toAny("demo.one", `${at}`, `n${at}`)
-    await expect.poll(count, PATIENT).toBe(220)
+    await expect.poll(count).toBe(220)
     expect(caller.told.unheards).toEqual([])
   })
 
@@ -96,15 +96,15 @@ describe.skipIf(!isThere)("messages over NATS", () => {
       caller.bus.toAny(id, "?", `m${before}`)
       const heard = worker.told.fromCallers.length
       await expect
-        .poll(() => worker.told.fromCallers.length + caller.told.unheards.length, PATIENT)
+        .poll(() => worker.told.fromCallers.length + caller.told.unheards.length)
         .toBe(before + 1)
       return worker.told.fromCallers.length > heard
     }
     worker.bus.serve(["demo.a", "demo.b"])
-    await expect.poll(() => isServed("demo.a"), PATIENT).toBe(true)
+    await expect.poll(() => isServed("demo.a")).toBe(true)
     expect(await isServed("demo.b")).toBe(true)
     worker.bus.serve(["demo.b", "demo.c"])
-    await expect.poll(() => isServed("demo.c"), PATIENT).toBe(true)
+    await expect.poll(() => isServed("demo.c")).toBe(true)
     expect(await isServed("demo.a")).toBe(false)
     expect(await isServed("demo.b")).toBe(true)
 
@@ -114,21 +114,21 @@ describe.skipIf(!isThere)("messages over NATS", () => {
       if (at === 250) worker.bus.serve(undefined)
     }
     await expect
-      .poll(() => worker.told.fromCallers.length + caller.told.unheards.length, PATIENT)
+      .poll(() => worker.told.fromCallers.length + caller.told.unheards.length)
       .toBe(before + 500)
     expect(await isServed("demo.b")).toBe(false)
     // What is for this very worker is still heard.
     const heard = worker.told.fromCallers.length
     caller.bus.control(worker.bus.address, "still there?", "z1")
     caller.bus.toWorker(worker.bus.address, "demo.b", "still there?", "z2")
-    await expect.poll(() => worker.told.fromCallers.length, PATIENT).toBe(heard + 2)
+    await expect.poll(() => worker.told.fromCallers.length).toBe(heard + 2)
     caller.bus.ask("who", "z3")
     caller.bus.toAll("services.list", "list", "z4")
-    await expect.poll(() => caller.told.unheards, PATIENT).toContain("z4")
+    await expect.poll(() => caller.told.unheards).toContain("z4")
     expect(caller.told.unheards).toContain("z3")
     // And it may serve again.
     worker.bus.serve(["demo.b"])
-    await expect.poll(() => isServed("demo.b"), PATIENT).toBe(true)
+    await expect.poll(() => isServed("demo.b")).toBe(true)
   })
 
   test("that are too large are refused before they are sent, and nothing else is harmed", async () => {
@@ -148,7 +148,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     expect(() => both.bus.answer("_INBOX_a.b.c", "x".repeat(4097))).toThrow("max_payload")
     for (const text of ["x".repeat(4096), "ä".repeat(2048)]) {
       both.bus.toAny("demo.greet", text, "m1")
-      await expect.poll(() => both.told.fromCallers.at(-1)?.text, PATIENT).toBe(text)
+      await expect.poll(() => both.told.fromCallers.at(-1)?.text).toBe(text)
     }
     expect(both.told.states).toEqual(["up"])
   })
@@ -165,7 +165,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     }
     expect(promise).toBeDefined()
     await promise
-    await expect.poll(() => both.bus.ready?.(), PATIENT).toBeUndefined()
+    await expect.poll(() => both.bus.ready?.()).toBeUndefined()
   })
 })
 
@@ -217,7 +217,7 @@ describe.skipIf(!isThere)("ids and addresses over NATS", () => {
       expect(send).toThrow("is no address")
     }
     both.bus.toAny("demo.greet", "x", "m2")
-    await expect.poll(() => subjects, PATIENT).toEqual(["operations.call.anyone.any.demo.greet"])
+    await expect.poll(() => subjects).toEqual(["operations.call.anyone.any.demo.greet"])
     await eavesdropper.close()
   })
 

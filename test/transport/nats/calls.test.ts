@@ -5,7 +5,6 @@ import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
 import { operation, quietRegistry } from "../../support/operations.ts"
 import { failure } from "../../contract/link.ts"
-import { PATIENT } from "./recorder.ts"
 import { NatsSystem } from "./system.ts"
 
 const isThere = await provideNats()
@@ -88,9 +87,7 @@ describe.skipIf(!isThere)("calls over NATS", () => {
     one.worker([operation("rare.only", { handler: () => "here" })])
     one.worker()
     const { map } = one.caller()
-    await expect
-      .poll(() => map.call("rare.only").then(({ data }) => data, String), PATIENT)
-      .toBe("here")
+    await expect.poll(() => map.call("rare.only").then(({ data }) => data, String)).toBe("here")
     for (let at = 0; at < 20; at++) expect((await map.call("rare.only")).data).toBe("here")
   })
 
@@ -148,7 +145,7 @@ describe.skipIf(!isThere)("calls over NATS", () => {
       const { operations } = data as { operations: { id: string; version: string }[] }
       return operations.filter(({ id }) => id === "math.twice").map(({ version }) => version)
     }
-    await expect.poll(versions, PATIENT).toEqual(["1.2.0", "1.10.0", "2.0.0"])
+    await expect.poll(versions).toEqual(["1.2.0", "1.10.0", "2.0.0"])
     const imported = await fromCall(map)
     const ids = imported.map(({ namespace, name }) => `${namespace}.${name}`)
     expect(ids.filter((id) => id === "math.twice")).toHaveLength(1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { settleTarget } from "../../../src/transport/nats/servers.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
-import { isUp, keepingLogger, openBus, PATIENT, portOfNobody, works } from "./recorder.ts"
+import { isUp, keepingLogger, openBus, portOfNobody, works } from "./recorder.ts"
 import { startScripted } from "./scripted-server.ts"
 
 const isThere = await provideNats()
@@ -32,7 +32,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     await using broker = await startNats({ config: users })
     const logger = keepingLogger()
     await using both = openBus(as(broker.url, user, pass), { logger })
-    await expect.poll(() => both.told.failures, PATIENT).toHaveLength(1)
+    await expect.poll(() => both.told.failures).toHaveLength(1)
     const [error] = both.told.failures
     expect(error).toMatchObject({ code: "UNAUTHENTICATED", retryable: false })
     expect(error?.message).toContain(`NATS at 127.0.0.1:${broker.port} refuses the credentials`)
@@ -53,7 +53,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
       port,
       config: `authorization { user: other, password: other }`,
     })
-    await expect.poll(() => both.told.failures, PATIENT).toHaveLength(1)
+    await expect.poll(() => both.told.failures).toHaveLength(1)
     expect(both.told.failures[0]?.code).toBe("UNAUTHENTICATED")
   })
 
@@ -85,10 +85,10 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     await using both = openBus(server.url)
     await isUp(both)
     server.say("-ERR 'User Authentication Expired'")
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["up", "down", "up"])
+    await expect.poll(() => both.told.states).toEqual(["up", "down", "up"])
     isExpired = true
     server.say("-ERR 'User Authentication Expired'")
-    await expect.poll(() => both.told.failures, PATIENT).toHaveLength(1)
+    await expect.poll(() => both.told.failures).toHaveLength(1)
     expect(both.told.failures[0]?.code).toBe("UNAUTHENTICATED")
   })
 
@@ -100,7 +100,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
     await isUp(both)
     await works(both)
     both.bus.toAny("demo.secret", "x", "m1")
-    await expect.poll(() => both.told.denials, PATIENT).toHaveLength(1)
+    await expect.poll(() => both.told.denials).toHaveLength(1)
     const [denial] = both.told.denials
     expect(denial).toMatchObject({ mark: "m1", error: { code: "ACCESS_DENIED" } })
     expect(denial?.error.message).toContain("operations.call.bob.any.demo.secret")
@@ -127,10 +127,10 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
         } catch (error) {
           return error
         }
-      }, PATIENT)
+      })
       .toMatchObject({ code: "ACCESS_DENIED" })
     worker.told.onCaller = (text, { reply }) => worker.bus.answer(reply, `re: ${text}`)
     caller.bus.toAny("demo.greet", "hello", "m1")
-    await expect.poll(() => caller.told.fromWorkers, PATIENT).toContain("re: hello")
+    await expect.poll(() => caller.told.fromWorkers).toContain("re: hello")
   })
 })

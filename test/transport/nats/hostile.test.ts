@@ -6,7 +6,7 @@ import type { NatsConnection } from "@nats-io/transport-node"
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { isUp, openBus, PATIENT, settled, works } from "./recorder.ts"
+import { isUp, openBus, settled, works } from "./recorder.ts"
 import type { OpenBus } from "./recorder.ts"
 
 const isThere = await provideNats()
@@ -52,7 +52,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     ["a very long address", `_INBOX_ada.${"a".repeat(65)}.m1`],
   ])("that wants its answer at %s is dropped and counted", async (_name, reply) => {
     eve.publish(any, `{"from":"x","messages":[]}`, reply === undefined ? {} : { reply })
-    await expect.poll(() => worker.told.fromCallers, PATIENT).toHaveLength(1)
+    await expect.poll(() => worker.told.fromCallers).toHaveLength(1)
     // The guard counts what makes no sense: it is handed nothing that could be answered.
     expect(worker.told.fromCallers).toEqual([
       { text: "", caller: { user: "", address: "", reply: "", operationId: undefined } },
@@ -66,7 +66,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
   ])("with %s is dropped", async (_name, subject) => {
     const user = subject.split(".")[2]
     eve.publish(subject, "x", { reply: `_INBOX_${user}.caller1234567.m1` })
-    await expect.poll(() => worker.told.fromCallers.map(({ text }) => text), PATIENT).toEqual([""])
+    await expect.poll(() => worker.told.fromCallers.map(({ text }) => text)).toEqual([""])
   })
 
   test("to all, or to this worker, is taken only for what is so called", async () => {
@@ -84,7 +84,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
       eve.publish(subject, "x", { reply })
     }
     eve.publish(`operations.ctl.ada.${own}`, "the last", { reply })
-    await expect.poll(() => worker.told.fromCallers.at(-1)?.text, PATIENT).toBe("the last")
+    await expect.poll(() => worker.told.fromCallers.at(-1)?.text).toBe("the last")
     expect(worker.told.fromCallers.slice(0, -1).filter(({ text }) => text !== "")).toEqual([])
   })
 
@@ -92,7 +92,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     const reply = "_INBOX_ada.caller1234567.m1"
     const bytes = [new Uint8Array(0), new Uint8Array([0xff, 0xfe, 0, 0xc3]), new Uint8Array(1e6)]
     for (const one of bytes) eve.publish(any, one, { reply })
-    await expect.poll(() => worker.told.fromCallers, PATIENT).toHaveLength(3)
+    await expect.poll(() => worker.told.fromCallers).toHaveLength(3)
     for (const { text } of worker.told.fromCallers) expect(typeof text).toBe("string")
     await works(worker)
   })
@@ -102,7 +102,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
     eve.publish(`${inbox}.m1`, "text", { headers: headers(503, "No Responders") })
     eve.publish(`${inbox}.m2`, "", { headers: headers(408, "Timeout") })
     eve.publish(`${inbox}.m3`, "")
-    await expect.poll(() => worker.told.fromWorkers, PATIENT).toEqual(["text", "", ""])
+    await expect.poll(() => worker.told.fromWorkers).toEqual(["text", "", ""])
     expect(worker.told.unheards).toEqual([])
   })
 
@@ -120,7 +120,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
       await say(socket, `HPUB ${inbox} ${header.length} ${header.length}\r\n${header}`)
     }
     await say(socket, `PUB operations.news 4\r\nlast`)
-    await expect.poll(() => worker.told.fromWorkers, PATIENT).toContain("last")
+    await expect.poll(() => worker.told.fromWorkers).toContain("last")
     await works(worker)
     expect(worker.told.states).toEqual(["up"])
     socket.destroy()

@@ -3,7 +3,7 @@ import { connect } from "@nats-io/transport-node"
 import { describe, expect, test } from "vitest"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { isUp, keepingLogger, openBus, PATIENT, portOfNobody, works } from "./recorder.ts"
+import { isUp, keepingLogger, openBus, portOfNobody, works } from "./recorder.ts"
 
 const isThere = await provideNats()
 
@@ -13,7 +13,7 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
     const logger = keepingLogger()
     await using both = openBus(`nats://127.0.0.1:${port}`, { logger })
     both.bus.serve(["demo.greet"])
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["down"])
+    await expect.poll(() => both.told.states).toEqual(["down"])
     expect(both.bus.isConnected).toBe(false)
     expect(logger.lines[0]).toMatch(
       `warn: NATS is out of reach at 127.0.0.1:${port}: connection refused. It is tried again`,
@@ -44,9 +44,9 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
     await works(both, "demo.late")
     expect(both.told.states).toEqual(["up", "down", "up"])
     both.bus.toAny("demo.greet", "x", "m2")
-    await expect.poll(() => both.told.unheards, PATIENT).toContain("m2")
+    await expect.poll(() => both.told.unheards).toContain("m2")
     both.bus.control(both.bus.address, "to myself", "m3")
-    await expect.poll(() => both.told.fromCallers.at(-1)?.text, PATIENT).toBe("to myself")
+    await expect.poll(() => both.told.fromCallers.at(-1)?.text).toBe("to myself")
   })
 
   test("survives many restarts", async () => {
@@ -57,7 +57,7 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
       await isUp(both)
       await works(both)
       await broker.restart()
-      await expect.poll(() => both.told.states.length, PATIENT).toBeGreaterThan(2 * time + 1)
+      await expect.poll(() => both.told.states.length).toBeGreaterThan(2 * time + 1)
     }
     await isUp(both)
     await works(both)
@@ -75,7 +75,7 @@ describe.skipIf(!isThere)("a connection to NATS", () => {
       .poll(() => {
         both.bus.announce("anybody?")
         return both.told.states
-      }, PATIENT)
+      })
       .toEqual(["up", "down"])
     expect(both.bus.isConnected).toBe(false)
     broker.thaw()
@@ -142,7 +142,7 @@ describe.skipIf(!isThere)("a connection of the user's own", () => {
     const own = await connect({ servers: broker.url })
     await own.close()
     await using both = openBus(own)
-    await expect.poll(() => both.told.failures, PATIENT).toHaveLength(1)
+    await expect.poll(() => both.told.failures).toHaveLength(1)
     expect(both.told.states).not.toContain("up")
   })
 
@@ -152,7 +152,7 @@ describe.skipIf(!isThere)("a connection of the user's own", () => {
     await using both = openBus(own)
     await isUp(both)
     await own.close()
-    await expect.poll(() => both.told.failures, PATIENT).toHaveLength(1)
+    await expect.poll(() => both.told.failures).toHaveLength(1)
     expect(both.told.failures[0]).toMatchObject({ code: "UNAVAILABLE" })
     expect(both.told.states).toEqual(["up", "down"])
     both.bus.toAny("demo.greet", "x", "m1")

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { failure } from "../../contract/link.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
-import { held, PATIENT, portOfNobody, until } from "./recorder.ts"
+import { held, portOfNobody, until } from "./recorder.ts"
 import { NatsSystem } from "./system.ts"
 
 const isThere = await provideNats()
@@ -15,7 +15,7 @@ describe.skipIf(!isThere)("calls over a NATS server that is not there", () => {
     const health: (string | undefined)[] = []
     transport.onHealth((reason) => health.push(reason))
     const call = map.call("demo.add", { id: "early" }, { timeout: 30_000 })
-    await expect.poll(() => health.length, PATIENT).toBe(1)
+    await expect.poll(() => health.length).toBe(1)
     expect(health[0]).toBe("The broker is out of reach.")
     await using _broker = await startNats({ port })
     expect((await call).data).toBe("early")
@@ -43,7 +43,7 @@ describe.skipIf(!isThere)("calls over a NATS server that is not there", () => {
     const calls = ids.map((id, at) =>
       map.call("demo.add", { id, delay: (at % 10) * 100 }, { timeout: 60_000 }),
     )
-    await expect.poll(() => workers.flatMap(({ runs }) => runs).length, PATIENT).toBe(200)
+    await expect.poll(() => workers.flatMap(({ runs }) => runs).length).toBe(200)
     await broker.kill()
     const during = ids.map((id) =>
       map.call("demo.add", { id: `during ${id}` }, { timeout: 60_000 }),
@@ -64,7 +64,7 @@ describe.skipIf(!isThere)("calls over a NATS server that is not there", () => {
     await Promise.all([transport.whenConnected(), worker.transport.whenConnected()])
     await map.call("demo.add", { id: "before" })
     const running = map.call("demo.add", { id: "running", delay: 1000 }, { timeout: 60_000 })
-    await expect.poll(() => worker.runs, PATIENT).toContain("running")
+    await expect.poll(() => worker.runs).toContain("running")
     broker.freeze()
     const during = map.call("demo.add", { id: "during" }, { timeout: 60_000 })
     await new Promise((resolve) => setTimeout(resolve, 5000))

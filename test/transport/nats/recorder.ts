@@ -9,9 +9,7 @@ import { NatsBus } from "../../../src/transport/nats/bus.ts"
 import type { NatsBusParts } from "../../../src/transport/nats/bus.ts"
 import { settleTarget } from "../../../src/transport/nats/servers.ts"
 import { startNats } from "../../support/brokers.ts"
-
-/** How long anything may take before it hangs. */
-export const PATIENT = { timeout: 20_000 }
+import { PATIENCE } from "../../support/patience.ts"
 
 /** Writes down what a bus tells. */
 export class Recorder implements BusReceiver {
@@ -101,7 +99,7 @@ export async function isUp({ bus }: OpenBus, does = true): Promise<void> {
 
 /** Waits for something, and leaves no timer behind. */
 export async function until(check: () => boolean): Promise<void> {
-  for (const end = Date.now() + PATIENT.timeout; !check(); await sleep(10)) {
+  for (const end = Date.now() + PATIENCE; !check(); await sleep(10)) {
     if (Date.now() > end) throw new Error(`It never comes to this: ${String(check)}`)
   }
 }
@@ -120,7 +118,7 @@ export async function works({ bus, told }: OpenBus, id = "demo.greet"): Promise<
     bus.toAny(id, "x", `w${at++}`)
     return told.fromCallers.length
   }
-  await expect.poll(send, PATIENT).toBeGreaterThan(heard)
+  await expect.poll(send).toBeGreaterThan(heard)
 }
 
 /** A port that nobody listens on. */
@@ -132,5 +130,5 @@ export async function portOfNobody(): Promise<number> {
 /** Waits for the last of what a bus has sent to itself. */
 export async function settled({ bus, told }: OpenBus): Promise<void> {
   bus.control(bus.address, "settled", "s1")
-  await expect.poll(() => told.fromCallers.at(-1)?.text, PATIENT).toBe("settled")
+  await expect.poll(() => told.fromCallers.at(-1)?.text).toBe("settled")
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { settleTarget } from "../../../src/transport/nats/servers.ts"
 import { provideNats, startNats } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { isUp, keepingLogger, openBus, PATIENT, works } from "./recorder.ts"
+import { isUp, keepingLogger, openBus, works } from "./recorder.ts"
 
 const isThere = await provideNats()
 const folder = await mkdtemp(join(tmpdir(), "operations-nats-tls-"))
@@ -53,14 +53,14 @@ describe.skipIf(!hasCertificate)("a NATS server with TLS", () => {
     await isUp(both)
     await works(both)
     await broker.restart()
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["up", "down", "up"])
+    await expect.poll(() => both.told.states).toEqual(["up", "down", "up"])
     await works(both)
   })
 
   test("with a certificate that nobody vouches for is not reached, and says why", async () => {
     const logger = keepingLogger()
     await using both = openBus(target("127.0.0.1", undefined), { logger })
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["down"])
+    await expect.poll(() => both.told.states).toEqual(["down"])
     expect(logger.lines.join("\n")).toMatch(/out of reach at 127\.0\.0\.1:\d+: self-signed/)
     expect(logger.lines.join("\n")).not.toContain("s3cret")
   })
@@ -69,7 +69,7 @@ describe.skipIf(!hasCertificate)("a NATS server with TLS", () => {
     await using plain = await startNats()
     const logger = keepingLogger()
     await using both = openBus(settleTarget("test", `tls://127.0.0.1:${plain.port}`), { logger })
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["down"])
+    await expect.poll(() => both.told.states).toEqual(["down"])
     expect(logger.lines.join("\n")).toContain("server does not support 'tls'")
     expect(both.bus.isConnected).toBe(false)
   })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { versionWarning } from "../../../src/transport/nats/version.ts"
-import { isUp, keepingLogger, openBus, PATIENT } from "./recorder.ts"
+import { isUp, keepingLogger, openBus } from "./recorder.ts"
 import { startScripted } from "./scripted-server.ts"
 
 describe("the version of a NATS server", () => {
@@ -31,7 +31,7 @@ describe("the version of a NATS server", () => {
     await using both = openBus(server.url, { logger })
     await isUp(both)
     server.say("-ERR 'User Authentication Expired'")
-    await expect.poll(() => both.told.states, PATIENT).toEqual(["up", "down", "up"])
+    await expect.poll(() => both.told.states).toEqual(["up", "down", "up"])
     expect(logger.lines.filter((line) => line.includes("2.9.10"))).toHaveLength(1)
   })
 

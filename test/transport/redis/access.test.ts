@@ -2,7 +2,7 @@ import { Redis } from "ioredis"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { provideRedis, startRedis } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { connectEnd, connectWorker, HANGING, openEnd } from "./ends.ts"
+import { connectEnd, connectWorker, openEnd } from "./ends.ts"
 import type { EndOptions } from "./ends.ts"
 
 const isThere = await provideRedis()
@@ -36,7 +36,7 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
   ])("refuses %s for good, in words that help", async (_what, options, message) => {
     await using end = openEnd(broker.url, options)
     await expect
-      .poll(() => end.told.error, HANGING)
+      .poll(() => end.told.error)
       .toMatchObject({
         code: "UNAUTHENTICATED",
         retryable: false,
@@ -56,16 +56,16 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
     alice.bus.ask(alice.frame("who"), "m1")
     alice.bus.control(address, alice.frame("ping"), "m2")
     alice.bus.toWorker(address, "demo.greet", alice.frame("greet"), "m3")
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(3)
+    await expect.poll(() => worker.told.calls.length).toBe(3)
     worker.bus.answer(alice.channels.inbox, worker.frame("answer"))
     worker.bus.announce(worker.frame("here"))
-    await expect.poll(() => alice.told.answers.length, HANGING).toBe(2)
+    await expect.poll(() => alice.told.answers.length).toBe(2)
     expect(alice.lines.warnings).toEqual([])
     expect(alice.told.deniedMarks).toEqual([])
 
     alice.bus.toWorker(address, "demo.secret", alice.frame("secret"), "m4")
     await expect
-      .poll(() => alice.told.deniedMarks, HANGING)
+      .poll(() => alice.told.deniedMarks)
       .toEqual([{ mark: "m4", error: expect.objectContaining({ code: "ACCESS_DENIED" }) }])
     expect(alice.told.deniedMarks[0]?.error).toMatchObject({
       operationId: "demo.secret",
@@ -73,7 +73,7 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
       message: expect.stringContaining('publish to "operations:call:alice:'),
     })
     alice.bus.toWorker(address, "demo.secret", alice.frame("secret"), "m5")
-    await expect.poll(() => alice.told.deniedMarks.length, HANGING).toBe(2)
+    await expect.poll(() => alice.told.deniedMarks.length).toBe(2)
     // One line says it.
     expect(alice.lines.warnings).toHaveLength(1)
     expect(alice.lines.warnings[0]).toContain("operations:call:alice")
@@ -84,11 +84,11 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
   test("lets nobody speak as another", async () => {
     await using worker = await connectWorker(broker.url, as("work"))
     await using mallory = openEnd(broker.url, { ...as("alice"), user: "bob" })
-    await expect.poll(() => mallory.told.error, HANGING).toMatchObject({ code: "ACCESS_DENIED" })
+    await expect.poll(() => mallory.told.error).toMatchObject({ code: "ACCESS_DENIED" })
     await using alice = await connectEnd(broker.url, as("alice"))
     // An answer to another one's inbox.
     alice.bus.answer("operations:inbox:bob:aaaaaaaa", alice.frame("forged"))
-    await expect.poll(() => alice.lines.warnings.length, HANGING).toBe(1)
+    await expect.poll(() => alice.lines.warnings.length).toBe(1)
     expect(worker.told.calls).toEqual([])
   })
 
@@ -106,7 +106,7 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
   test("that lets a caller not hear its answers fails it for good", async () => {
     await using end = openEnd(broker.url, as("deaf"))
     await expect
-      .poll(() => end.told.error, HANGING)
+      .poll(() => end.told.error)
       .toMatchObject({
         code: "ACCESS_DENIED",
         message: expect.stringContaining("(+subscribe &operations:inbox:deaf:*)"),
@@ -118,10 +118,10 @@ describe.skipIf(!isThere)("a broker that lets not everybody", () => {
     ["later", "alice", true],
   ])("that lets a worker not listen fails it for good, %s", async (_when, user, isLater) => {
     await using end = openEnd(broker.url, as(user))
-    await expect.poll(() => end.bus.isConnected, HANGING).toBe(isLater)
+    await expect.poll(() => end.bus.isConnected).toBe(isLater)
     end.bus.serve(["demo.greet"])
     await expect
-      .poll(() => end.told.error, HANGING)
+      .poll(() => end.told.error)
       .toMatchObject({
         code: "ACCESS_DENIED",
         message: expect.stringMatching(/cannot serve.*\(\+psubscribe allchannels\)/),
@@ -138,7 +138,7 @@ describe.skipIf(!isThere)("a broker that forgot its users", () => {
     const redis = new Redis(broker.url, connect)
     await redis.config("SET", "requirepass", "other")
     await redis.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-    await expect.poll(() => end.told.error, HANGING).toMatchObject({ code: "UNAUTHENTICATED" })
+    await expect.poll(() => end.told.error).toMatchObject({ code: "UNAUTHENTICATED" })
     expect(end.told.story).toEqual(["connected", "disconnected", "failed"])
     const refused = /acl_access_denied_auth:(\d+)/.exec(await redis.info("stats"))?.[1] ?? "3"
     redis.disconnect()

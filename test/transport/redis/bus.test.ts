@@ -2,7 +2,7 @@ import { Redis } from "ioredis"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { provideRedis, startRedis } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { connectEnd, connectWorker, HANGING, openEnd } from "./ends.ts"
+import { connectEnd, connectWorker, openEnd } from "./ends.ts"
 
 const isThere = await provideRedis()
 
@@ -21,7 +21,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     const text = caller.frame("request")
     caller.bus.toWorker(worker.bus.address, "demo.greet", text, "m1")
     await expect
-      .poll(() => worker.told.calls, HANGING)
+      .poll(() => worker.told.calls)
       .toEqual([
         {
           text,
@@ -35,7 +35,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
       ])
     const reply = worker.told.calls[0]?.caller.reply ?? ""
     worker.bus.answer(reply, worker.frame("answer"))
-    await expect.poll(() => caller.told.answers, HANGING).toEqual([worker.frame("answer")])
+    await expect.poll(() => caller.told.answers).toEqual([worker.frame("answer")])
     expect(caller.told.unheardMarks).toEqual([])
   })
 
@@ -44,7 +44,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     await using caller = await connectEnd(broker.url)
     const texts = Array.from({ length: 500 }, (_item, at) => caller.frame(`${at} 🦊 \u0000 é`))
     for (const text of texts) caller.bus.control(worker.bus.address, text, "m")
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(500)
+    await expect.poll(() => worker.told.calls.length).toBe(500)
     expect(worker.told.calls.map(({ text }) => text)).toEqual(texts)
     expect(worker.told.calls[0]?.caller.operationId).toBeUndefined()
   })
@@ -57,7 +57,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     caller.bus.toAll("services.list", caller.frame("list"), "m1")
     caller.bus.ask(caller.frame("who"), "m2")
     for (const worker of [one, two]) {
-      await expect.poll(() => worker.told.calls.length, HANGING).toBe(2)
+      await expect.poll(() => worker.told.calls.length).toBe(2)
       expect(worker.told.calls.map(({ caller: { operationId } }) => operationId)).toEqual([
         "services.list",
         undefined,
@@ -72,7 +72,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     caller.bus.control("nobodythere", caller.frame("ping"), "m2")
     caller.bus.toAll("services.list", caller.frame("list"), "m3")
     caller.bus.ask(caller.frame("who"), "m4")
-    await expect.poll(() => caller.told.unheardMarks, HANGING).toEqual(["m1", "m2", "m3", "m4"])
+    await expect.poll(() => caller.told.unheardMarks).toEqual(["m1", "m2", "m3", "m4"])
   })
 
   test("announces only when the worker that does can be asked", async () => {
@@ -80,9 +80,9 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     await using caller = await connectEnd(broker.url, { prefix: "news" })
     worker.bus.serve(["demo.greet"])
     worker.bus.announce(worker.frame("changed"))
-    await expect.poll(() => caller.told.answers, HANGING).toEqual([worker.frame("changed")])
+    await expect.poll(() => caller.told.answers).toEqual([worker.frame("changed")])
     caller.bus.ask(caller.frame("who"), "m1")
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(1)
+    await expect.poll(() => worker.told.calls.length).toBe(1)
     expect(caller.told.unheardMarks).toEqual([])
   })
 
@@ -91,12 +91,12 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     await using caller = await connectEnd(broker.url, { prefix: "leaves" })
     worker.bus.serve(undefined)
     worker.bus.announce(worker.frame("bye"))
-    await expect.poll(() => caller.told.answers.length, HANGING).toBe(1)
+    await expect.poll(() => caller.told.answers.length).toBe(1)
     caller.bus.ask(caller.frame("who"), "m1")
     caller.bus.toAll("services.list", caller.frame("list"), "m2")
     caller.bus.control(worker.bus.address, caller.frame("go"), "m3")
     caller.bus.toWorker(worker.bus.address, "demo.greet", caller.frame("request"), "m4")
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(2)
+    await expect.poll(() => worker.told.calls.length).toBe(2)
     expect(worker.told.calls.map(({ text }) => text)).toEqual([
       caller.frame("go"),
       caller.frame("request"),
@@ -129,7 +129,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
       expect.objectContaining({ code: "PAYLOAD_TOO_LARGE", mayHaveExecuted: true }),
     )
     send("x".repeat(4000))
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(1)
+    await expect.poll(() => worker.told.calls.length).toBe(1)
   })
 
   test.each([
@@ -177,7 +177,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(await redis.publish(worker.channels.inbox, frame("all"))).toBe(1)
     await redis.publish(`operations:ctl:alice:${address}`, frame("aaaaaaaa"))
     redis.disconnect()
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(hostile.length + 1)
+    await expect.poll(() => worker.told.calls.length).toBe(hostile.length + 1)
     const texts = worker.told.calls.map(({ text }) => text)
     expect(texts.slice(0, -1).every((text) => text === "")).toBe(true)
     expect(texts.at(-1)).toBe(frame("aaaaaaaa"))
@@ -194,7 +194,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(caller.bus.ready()).toBe(waiting)
     await waiting
     expect(caller.bus.ready()).toBeUndefined()
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(1)
+    await expect.poll(() => worker.told.calls.length).toBe(1)
   })
 
   test("sends what waits when it is closed, and nothing after that", async () => {
@@ -202,7 +202,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     const caller = await connectEnd(broker.url)
     caller.bus.control(worker.bus.address, caller.frame("last words"), "m1")
     await Promise.all([caller.bus.close(), caller.bus.close()])
-    await expect.poll(() => worker.told.calls.length, HANGING).toBe(1)
+    await expect.poll(() => worker.told.calls.length).toBe(1)
     caller.bus.control(worker.bus.address, caller.frame("more"), "m2")
     expect(caller.bus.isConnected).toBe(false)
     expect(caller.bus.ready()).toBeUndefined()
@@ -225,7 +225,6 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
           String(await redis.client("LIST"))
             .trim()
             .split("\n").length,
-        HANGING,
       )
       .toBe(1)
     redis.disconnect()

@@ -8,9 +8,6 @@ import { RedisChannels } from "../../../src/transport/redis/channels.ts"
 import { connectionsTo } from "../../../src/transport/redis/ioredis.ts"
 import { optionsOfUrl, reachOf } from "../../../src/transport/redis/reach.ts"
 
-/** Long enough to be a hang. */
-export const HANGING = { timeout: 20_000 } as const
-
 /** Writes down what a bus tells. */
 export class BusRecorder implements BusReceiver {
   readonly calls: { readonly text: string; readonly caller: BusCaller }[] = []
@@ -112,7 +109,7 @@ export function openEnd(url: string, options: EndOptions = {}): End {
 /** The same, connected. */
 export async function connectEnd(url: string, options: EndOptions = {}): Promise<End> {
   const end = openEnd(url, options)
-  await expect.poll(() => end.bus.isConnected, HANGING).toBe(true)
+  await expect.poll(() => end.bus.isConnected).toBe(true)
   return end
 }
 
@@ -120,6 +117,6 @@ export async function connectEnd(url: string, options: EndOptions = {}): Promise
 export async function connectWorker(url: string, options: EndOptions = {}): Promise<End> {
   const end = openEnd(url, options)
   end.bus.serve(["demo.greet"])
-  await expect.poll(() => end.bus.isConnected, HANGING).toBe(true)
+  await expect.poll(() => end.bus.isConnected).toBe(true)
   return end
 }

@@ -13,7 +13,7 @@ test.skipIf(!isThere)("a program that closes its transports ends by itself", asy
   const { stdout, stderr } = await promisify(execFile)(
     process.execPath,
     ["--import", "tsx", script, broker.url],
-    { timeout: 60_000 },
+    { timeout: 100_000 },
   )
 
   expect(stderr).toBe("")

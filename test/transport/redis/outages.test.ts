@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { reconnectDelay } from "../../../src/transport/redis/reconnect.ts"
 import { provideRedis, startRedis } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
-import { connectEnd, connectWorker, HANGING, openEnd } from "./ends.ts"
+import { connectEnd, connectWorker, openEnd } from "./ends.ts"
 import type { End } from "./ends.ts"
 
 const isThere = await provideRedis()
@@ -16,17 +16,17 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     await before.kill()
     await using end = openEnd(before.url)
     end.bus.serve(["demo.greet"])
-    await expect.poll(() => end.told.story, HANGING).toEqual(["disconnected"])
+    await expect.poll(() => end.told.story).toEqual(["disconnected"])
     // Nothing is kept for later, and nothing is thrown.
     end.bus.ask(end.frame("who"), "m1")
     end.bus.announce(end.frame("here"))
     expect(end.bus.ready()).toBeUndefined()
     await before.restart()
     await using broker = before
-    await expect.poll(() => end.told.story, HANGING).toEqual(["disconnected", "connected"])
+    await expect.poll(() => end.told.story).toEqual(["disconnected", "connected"])
     await using caller = await connectEnd(broker.url)
     caller.bus.ask(caller.frame("who"), "m2")
-    await expect.poll(() => end.told.calls.length, HANGING).toBe(1)
+    await expect.poll(() => end.told.calls.length).toBe(1)
     expect(end.lines.warnings).toHaveLength(1)
     expect(end.lines.warnings[0]).toMatch(/out of reach.*ECONNREFUSED/)
   })
@@ -38,10 +38,10 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     const ends = [worker, caller]
     for (const round of [1, 2, 3]) {
       await broker.kill()
-      for (const { bus } of ends) await expect.poll(() => bus.isConnected, HANGING).toBe(false)
+      for (const { bus } of ends) await expect.poll(() => bus.isConnected).toBe(false)
       caller.bus.control(worker.bus.address, caller.frame("lost"), "lost")
       await broker.restart()
-      for (const { bus } of ends) await expect.poll(() => bus.isConnected, HANGING).toBe(true)
+      for (const { bus } of ends) await expect.poll(() => bus.isConnected).toBe(true)
       await expectHeard(caller, worker, round)
     }
     expect(caller.told.story).toEqual([
@@ -59,7 +59,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     broker.freeze()
     try {
       for (const { bus } of [worker, caller]) {
-        await expect.poll(() => bus.isConnected, HANGING).toBe(false)
+        await expect.poll(() => bus.isConnected).toBe(false)
       }
       // Longer than one attempt to connect.
       await new Promise((resolve) => setTimeout(resolve, 1500))
@@ -67,7 +67,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
       broker.thaw()
     }
     for (const { bus } of [worker, caller]) {
-      await expect.poll(() => bus.isConnected, HANGING).toBe(true)
+      await expect.poll(() => bus.isConnected).toBe(true)
     }
     await expectHeard(caller, worker, 1)
     expect(caller.lines.warnings[0]).toMatch(/has not answered for \d+ ms/)
@@ -84,9 +84,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
       await redis.call("CLIENT", "KILL", "TYPE", type, "SKIPME", "yes")
       redis.disconnect()
       for (const { told } of [worker, caller]) {
-        await expect
-          .poll(() => told.story, HANGING)
-          .toEqual(["connected", "disconnected", "connected"])
+        await expect.poll(() => told.story).toEqual(["connected", "disconnected", "connected"])
       }
       await expectHeard(caller, worker, 1)
       expect(await clientsOf(broker)).toBe(4)
@@ -100,17 +98,15 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     await using worker = await connectWorker(broker.url)
     await using caller = await connectEnd(broker.url)
     worker.bus.answer(caller.channels.inbox, worker.frame("x".repeat(500_000)))
-    await expect
-      .poll(() => caller.told.story, HANGING)
-      .toEqual(["connected", "disconnected", "connected"])
+    await expect.poll(() => caller.told.story).toEqual(["connected", "disconnected", "connected"])
     expect(caller.lines.warnings.at(-1)).toContain("client-output-buffer-limit")
     expect(worker.told.story).toEqual(["connected"])
     await expectHeard(caller, worker, 1)
     // A broker that was started anew had its own reasons.
     await broker.kill()
-    await expect.poll(() => caller.bus.isConnected, HANGING).toBe(false)
+    await expect.poll(() => caller.bus.isConnected).toBe(false)
     await broker.restart()
-    await expect.poll(() => caller.bus.isConnected, HANGING).toBe(true)
+    await expect.poll(() => caller.bus.isConnected).toBe(true)
     expect(caller.lines.warnings).toHaveLength(2)
     expect(caller.lines.warnings.at(-1)).not.toContain("client-output-buffer-limit")
   })
@@ -125,13 +121,13 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const { port } = server.address() as AddressInfo
     const end = openEnd(`redis://127.0.0.1:${port}`, { connectTimeout: 100 })
-    await expect.poll(() => sockets.size, HANGING).toBeGreaterThan(2)
+    await expect.poll(() => sockets.size).toBeGreaterThan(2)
     await end.bus.close()
     expect(end.told.story).toEqual(["disconnected"])
     expect(end.lines.warnings.join()).toMatch(/did not answer within 100 ms/)
     const open = [...sockets].filter(({ readableEnded, destroyed }) => !readableEnded && !destroyed)
     await expect
-      .poll(() => open.every(({ readableEnded, destroyed }) => readableEnded || destroyed), HANGING)
+      .poll(() => open.every(({ readableEnded, destroyed }) => readableEnded || destroyed))
       .toBe(true)
     server.close()
   })
@@ -146,7 +142,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
     const { port } = server.address() as AddressInfo
     const end = openEnd(`redis://127.0.0.1:${port}`, { connectTimeout: 200 })
-    await expect.poll(() => connections, HANGING).toBeGreaterThan(2)
+    await expect.poll(() => connections).toBeGreaterThan(2)
     await end.bus.close()
     expect(end.told.story).toEqual(["disconnected"])
     server.close()
@@ -162,7 +158,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     expect(waiting).toBeInstanceOf(Promise)
     await broker.kill()
     await waiting
-    await expect.poll(() => caller.bus.isConnected, HANGING).toBe(false)
+    await expect.poll(() => caller.bus.isConnected).toBe(false)
     expect(caller.bus.ready()).toBeUndefined()
     expect(caller.told.unheardMarks).toEqual([])
   })
@@ -191,11 +187,11 @@ async function expectHeard(caller: End, worker: End, round: number): Promise<voi
   const { length } = worker.told.calls
   caller.bus.toWorker(worker.bus.address, "demo.greet", caller.frame(`${round}`), "m1")
   caller.bus.ask(caller.frame("who"), "m2")
-  await expect.poll(() => worker.told.calls.length, HANGING).toBe(length + 2)
+  await expect.poll(() => worker.told.calls.length).toBe(length + 2)
   const answers = caller.told.answers.length
   worker.bus.answer(worker.told.calls[length]?.caller.reply ?? "", worker.frame("answer"))
   worker.bus.announce(worker.frame("here"))
-  await expect.poll(() => caller.told.answers.length, HANGING).toBe(answers + 2)
+  await expect.poll(() => caller.told.answers.length).toBe(answers + 2)
 }
 
 /** Connections to a broker, but for the one that asks. */

@@ -1,5 +1,6 @@
 import { chromium } from "playwright-core"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { PATIENCE } from "../../../support/patience.ts"
 
 /** A page, and all that it did which a person would not see. */
 export interface Opened {
@@ -12,9 +13,6 @@ export interface Opened {
   readonly requests: string[]
   close(): Promise<void>
 }
-
-/** How long a browser may take for anything: only what hangs takes longer. */
-const PATIENCE = 30_000
 
 /** Starts the system's Chromium. Whoever launched it closes it. */
 export async function launch(executablePath: string): Promise<Browser> {
