@@ -68,6 +68,10 @@ export async function serveHTTP(
   const { server, host = "127.0.0.1" } = options
   if (server === undefined) checkListenAddress(host, api.inner.guard)
   const sockets = await openSockets(api, options)
+  if (sockets !== undefined) {
+    const { basePath, endpoints } = api.inner
+    endpoints.add({ path: `${basePath}/ws`, protocol: "websocket" })
+  }
   const served = new Served(api, sockets, server ?? createOwn(options), options)
   try {
     await served.open()

@@ -2,18 +2,21 @@ import type { Clock } from "../platform.ts"
 import type { Refused } from "./http/admission.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./http/model.ts"
 import type { HTTPCaller } from "./http/spine.ts"
+import type { Authenticate } from "./gate.ts"
 
 /** What a mounted server knows of the server that it is mounted in. */
 export interface MountHost {
   /** Where it is mounted, for messages: `mounts["/mcp"]`. */
   readonly name: string
-  /** Whether callers have been authenticated by the time that they arrive. */
-  readonly isAuthenticated: boolean
+  /** How callers have been authenticated by the time that they arrive; `undefined` when they have not. */
+  readonly authenticate: Authenticate | undefined
   readonly clock: Clock
 }
 
 /** A server as it answers below a path of another one. */
 export interface MountedServer {
+  /** What it speaks: `mcp`. */
+  readonly protocol: string
   /** Documents that everyone may read, by their path from the root. */
   readonly documents: ReadonlyMap<string, HTTPHandler>
   /** Answers a request that was let in, for the caller that was resolved. */

@@ -103,18 +103,32 @@ const webSocket: Ask = async ({ url }, headers) => {
   }
 }
 
-/** Every way in. */
-const SURFACES: Readonly<Record<string, Ask>> = {
-  "REST by GET": request("/api/who/am", {}, idIn),
-  "REST by POST": request("/api/who/am", { method: "POST", headers: json, body: "{}" }, idIn),
-  "REST events": request("/api/who/watch", { headers: events }, idIn),
-  gateway: request("/operations/who.am", { method: "POST", headers: json, body: "{}" }, idIn),
-  "gateway events": request("/operations/who.watch", { headers: events }, idIn),
-  batch: request("/batch", { method: "POST", headers: json, body: JSON.stringify([call]) }, idIn),
-  "MCP, sessions": mcp("legacy"),
-  "MCP, single requests": mcp("modern"),
-  WebSocket: webSocket,
+const REST = "/api/{namespace}/{name}"
+const GATEWAY = "/operations/{id}"
+const posted = { method: "POST", headers: json, body: "{}" }
+
+/** Every way to call an operation, and the endpoint that it is. */
+const SURFACES: Readonly<Record<string, readonly [endpoint: string, ask: Ask]>> = {
+  "REST by GET": [REST, request("/api/who/am", {}, idIn)],
+  "REST by POST": [REST, request("/api/who/am", posted, idIn)],
+  "REST events": [REST, request("/api/who/watch", { headers: events }, idIn)],
+  gateway: [GATEWAY, request("/operations/who.am", posted, idIn)],
+  "gateway events": [GATEWAY, request("/operations/who.watch", { headers: events }, idIn)],
+  batch: ["/batch", request("/batch", { ...posted, body: JSON.stringify([call]) }, idIn)],
+  "MCP, sessions": ["/mcp", mcp("legacy")],
+  "MCP, single requests": ["/mcp", mcp("modern")],
+  WebSocket: ["/ws", webSocket],
 }
+
+/** Endpoints that only tell what there is. */
+const DESCRIPTIONS = ["/operations", "/openapi.json"]
+const OF_A_HUB = [
+  "/hub/operations",
+  "/hub/sources",
+  "/hub/sources/{name}/report",
+  "/hub/stats",
+  "/hub/events",
+]
 
 let issuer: Server
 let auth: AuthOptions
@@ -171,7 +185,7 @@ beforeAll(async () => {
     { logger: silentLogger },
   )
   await hub.ready()
-  const servedHub = await serveHub(hub, { port: 0 })
+  const servedHub = await serveHub(hub, { port: 0, console: false })
   cleanups.push(
     () => hub.close(),
     () => servedHub.close(),
@@ -206,7 +220,7 @@ const cases = Object.entries(SERVERS).flatMap(([server, surfaces]) =>
 
 describe.each(cases)("%s, %s", (server, surface) => {
   const ask = (headers: Headers): Promise<string | number> =>
-    (SURFACES[surface] as Ask)(places.get(server) as Place, headers)
+    (SURFACES[surface] as readonly [string, Ask])[1](places.get(server) as Place, headers)
 
   test("refuses a caller without a key", async () => {
     expect(await ask({})).toBe(401)
@@ -225,5 +239,29 @@ describe.each(cases)("%s, %s", (server, surface) => {
     expect(await ask({ "x-api-key": KEY })).toBe("ada")
     expect(await ask({ authorization: `Bearer ${KEY}` })).toBe("ada")
     expect(await ask({ authorization: `Bearer ${await sign(600)}` })).toBe("tess")
+  })
+})
+
+describe.each(Object.keys(SERVERS))("%s", (server) => {
+  test("lists the endpoints that this table covers, and no others", async () => {
+    const { url, fetch: send } = places.get(server) as Place
+    const response = await send(`${url}/`, { headers: { "x-api-key": KEY } })
+    const { endpoints } = (await response.json()) as { endpoints: { path: string }[] }
+    const covered = new Set([
+      ...(SERVERS[server] as readonly string[]).map((name) => SURFACES[name]?.[0]),
+      ...DESCRIPTIONS,
+      ...(server === "serveHub" ? OF_A_HUB : []),
+    ])
+    expect(endpoints.map(({ path }) => path).toSorted()).toEqual([...covered].toSorted())
+  })
+
+  test("asks who calls at every endpoint", async () => {
+    const { url, fetch: send } = places.get(server) as Place
+    for (const path of ["/", ...DESCRIPTIONS, ...OF_A_HUB, "/nowhere", "/mcp/below"]) {
+      for (const headers of [{}, { authorization: `Bearer ${await sign(-60)}` }]) {
+        const { status } = await send(url + path, { headers })
+        expect(`${path} ${status}`).toBe(`${path} 401`)
+      }
+    }
   })
 })

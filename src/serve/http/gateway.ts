@@ -5,7 +5,7 @@ import { dataAnswer, envelopeText } from "./bodies.ts"
 import { describeOperation } from "./describe.ts"
 import { listOperations } from "./listing.ts"
 import type { HTTPAnswer } from "./model.ts"
-import { acceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
+import { checkAcceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
 import { HTTPRefusal } from "./spine.ts"
 import type { HTTPContext, RouteRequest, Routes } from "./spine.ts"
@@ -62,7 +62,7 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
   if (spec === undefined) throw context.missing(id, caller)
   const accept = incoming.header("accept")
   if (spec.type === "subscription") {
-    if (!acceptsEvents(accept)) throw needsStream(id)
+    checkAcceptsEvents(accept, id)
     return await stream(context, request, spec, await context.readJSON(incoming))
   }
   if (accept !== undefined && wantsOnlyEvents(accept)) throw noStream(id, spec)
@@ -95,15 +95,6 @@ async function stream(
 function asksToUnwrap(query: string): boolean {
   const [value] = parseQuery(query).get("unwrap") ?? []
   return value === "" || value === "1" || value === "true"
-}
-
-function needsStream(id: string): HTTPRefusal {
-  return new HTTPRefusal(
-    406,
-    "INVALID_OPERATION_TYPE",
-    `"${id}" is a subscription. Send "Accept: text/event-stream" to read it as server-sent events.`,
-    { operationId: id, details: { operationId: id, type: "subscription" } },
-  )
 }
 
 function noStream(id: string, { type }: OperationSpec): HTTPRefusal {

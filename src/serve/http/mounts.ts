@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform.ts"
+import type { Authenticate } from "../gate.ts"
 import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../mcp/node.ts"
@@ -55,9 +56,13 @@ export class Mounts {
   readonly all: readonly Mount[]
   readonly #documents = new Map<string, HTTPHandler>()
 
-  constructor(mounts: Readonly<Record<string, HTTPMount>>, isAuthenticated: boolean, clock: Clock) {
+  constructor(
+    mounts: Readonly<Record<string, HTTPMount>>,
+    authenticate: Authenticate | undefined,
+    clock: Clock,
+  ) {
     this.all = Object.entries(mounts).map(([path, mount]) =>
-      resolveMount(path, mount, isAuthenticated, clock),
+      resolveMount(path, mount, authenticate, clock),
     )
     for (const { mounted } of this.all) {
       for (const [path, handler] of mounted?.documents ?? []) {
@@ -89,7 +94,7 @@ export class Mounts {
 function resolveMount(
   key: string,
   given: HTTPMount,
-  isAuthenticated: boolean,
+  authenticate: Authenticate | undefined,
   clock: Clock,
 ): Mount {
   const name = `mounts["${key}"]`
@@ -107,11 +112,11 @@ function resolveMount(
   }
   const isPublic = options?.public ?? false
   if (isMountable(mount)) {
-    const host = { name, isAuthenticated: isAuthenticated && !isPublic, clock }
+    const host = { name, authenticate: isPublic ? undefined : authenticate, clock }
     const mounted = mount[MOUNT](host)
     return { path, isPublic, mounted, handler: mounted.handle }
   }
-  if (isAuthenticated && options === undefined) {
+  if (authenticate !== undefined && options === undefined) {
     throw new TypeError(
       `toHTTP(): ${name} cannot tell whom it answers, and this server authenticates its callers. ` +
         "Write { mount, public: false } to let in only callers that the server authenticates, and to get " +

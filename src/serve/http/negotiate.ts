@@ -1,22 +1,41 @@
+import { HTTPRefusal } from "./spine.ts"
+
 const EVENTS = "text/event-stream"
 const JSON_TYPES: readonly string[] = ["application/json", "application/*"]
 
-/** Whether a client says that it takes server-sent events. */
+/** Whether a client accepts server-sent events: by name, by a range, or because it says nothing. */
 export function acceptsEvents(accept: string | undefined): boolean {
   // What most clients say, and needs no reading.
-  if (accept === undefined || accept === "*/*" || accept === "application/json") return false
-  return qualityOf(accept, [EVENTS]) > 0
+  if (accept === undefined || accept === "*/*") return true
+  if (accept === "application/json") return false
+  for (const range of [EVENTS, "text/*", "*/*"]) {
+    const quality = qualityOf(accept, [range])
+    if (quality !== undefined) return quality > 0
+  }
+  return accept.trim() === ""
+}
+
+/** Throws for a subscription whose client accepts no server-sent events. */
+export function checkAcceptsEvents(accept: string | undefined, id: string): void {
+  if (acceptsEvents(accept)) return
+  throw new HTTPRefusal(
+    406,
+    "INVALID_OPERATION_TYPE",
+    `"${id}" is a subscription. Send "Accept: text/event-stream" to read it as server-sent events.`,
+    { operationId: id, details: { operationId: id, type: "subscription" } },
+  )
 }
 
 /** Whether a client would rather have server-sent events than JSON. */
 export function prefersEvents(accept: string | undefined): boolean {
-  const events = qualityOf(accept, [EVENTS])
-  return events > 0 && events >= qualityOf(accept, JSON_TYPES)
+  const events = qualityOf(accept, [EVENTS]) ?? 0
+  return events > 0 && events >= (qualityOf(accept, JSON_TYPES) ?? 0)
 }
 
-/** Whether a client takes nothing but server-sent events. */
+/** Whether a client accepts nothing but server-sent events. */
 export function wantsOnlyEvents(accept: string | undefined): boolean {
-  return acceptsEvents(accept) && qualityOf(accept, [...JSON_TYPES, "*/*"]) === 0
+  if (accept === undefined || (qualityOf(accept, [EVENTS]) ?? 0) === 0) return false
+  return (qualityOf(accept, [...JSON_TYPES, "*/*"]) ?? 0) === 0
 }
 
 /** Whether a client asks for the bare data: `Prefer: return=data`. */
@@ -30,9 +49,9 @@ export function prefersData(prefer: string | undefined): boolean {
     )
 }
 
-/** How much one of these media types is wanted; those that are not named are not. */
-function qualityOf(accept: string | undefined, types: readonly string[]): number {
-  let best = 0
+/** The highest weight of these media ranges; `undefined` when none of them is named. */
+function qualityOf(accept: string | undefined, types: readonly string[]): number | undefined {
+  let best: number | undefined
   for (const range of (accept ?? "").split(",")) {
     const [essence = "", ...parameters] = range.split(";")
     if (!types.includes(essence.trim().toLowerCase())) continue
@@ -40,7 +59,7 @@ function qualityOf(accept: string | undefined, types: readonly string[]): number
       .map((one) => one.trim().toLowerCase())
       .find((one) => one.startsWith("q="))
     const quality = weight === undefined ? 1 : Number(weight.slice(2))
-    if (quality > best) best = quality
+    if (best === undefined || quality > best) best = quality
   }
   return best
 }

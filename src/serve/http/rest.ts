@@ -2,6 +2,7 @@ import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../types.ts"
 import { dataAnswer, itemText } from "./bodies.ts"
 import type { HTTPAnswer } from "./model.ts"
+import { checkAcceptsEvents } from "./negotiate.ts"
 import { readQueryInput } from "./query-input.ts"
 import { HTTPRefusal } from "./spine.ts"
 import type { HTTPContext, RouteRequest, Routes } from "./spine.ts"
@@ -19,6 +20,7 @@ export function createRest(context: HTTPContext): Routes {
 
 async function post(context: HTTPContext, request: RouteRequest): Promise<HTTPAnswer> {
   const [id, spec] = operationOf(context, request)
+  if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
   const text = await request.incoming.readBody(context.options.maxBodyBytes)
   return await answer(context, request, id, spec, context.parseBody(text))
 }
@@ -34,6 +36,7 @@ async function get(context: HTTPContext, request: RouteRequest): Promise<HTTPAns
       { operationId: id, headers: { allow: "POST" } },
     )
   }
+  if (spec.type === "subscription") checkAcceptsEvents(request.incoming.header("accept"), id)
   const input = readQueryInput(request.incoming.query, spec.inputSchema as JsonSchema, (text) =>
     context.parseJSON(text),
   )

@@ -32,7 +32,10 @@ export class Router {
 
   find(path: string): RouteMatch | undefined {
     const base = this.#basePath
-    if (!path.startsWith(base) || path.charCodeAt(base.length) !== SLASH) return undefined
+    if (!path.startsWith(base)) return undefined
+    // The base path itself is its root, with a slash at the end and without.
+    if (path.length === base.length) return this.find(`${base}/`)
+    if (path.charCodeAt(base.length) !== SLASH) return undefined
     let params: string[] | undefined
     let here = this.#root
     for (let start = base.length + 1; ;) {

@@ -9,6 +9,7 @@ import { isStream, whenStreamed, withHeaders } from "./answer.ts"
 import { Serving, closing } from "./context.ts"
 import { createDocuments } from "./documents.ts"
 import { Drain } from "./drain.ts"
+import { Endpoints, indexRoute } from "./endpoints.ts"
 import { ExposedRegistry } from "./exposed.ts"
 import { WebIncoming, toResponse } from "./fetch.ts"
 import { createGateway } from "./gateway.ts"
@@ -54,6 +55,8 @@ export interface HTTPInner {
   readonly guard: Guard
   readonly basePath: string
   readonly options: HTTPServerOptions
+  /** What the root lists; whoever answers more adds it. */
+  readonly endpoints: Endpoints
 }
 
 /** Makes an HTTP API of a registry: a gateway, REST with an OpenAPI document, server-sent events. */
@@ -85,7 +88,7 @@ class Server implements HTTPServer {
       clock,
       logger,
     )
-    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.isAuthenticated, clock)
+    this.#mounts = new Mounts(options.mounts ?? {}, this.#guard.authenticate, clock)
     this.#drain = new Drain(clock, options.drainMs ?? 5000)
     const context = new Serving(registry, settled, clock, logger)
     this.#serving = context
@@ -95,9 +98,14 @@ class Server implements HTTPServer {
       ...createDocuments(context, this.#stops),
       ...(options.routes?.(context) ?? []),
     ]
-    this.#router = new Router(routes, basePath)
+    const endpoints = new Endpoints()
+    endpoints.addRoutes(routes, basePath)
+    for (const { path, mounted } of this.#mounts.all) {
+      endpoints.add({ path, protocol: mounted?.protocol })
+    }
+    this.#router = new Router([...routes, indexRoute(context, endpoints)], basePath)
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
-    this.inner = { registry: shown, guard: this.#guard, basePath, options }
+    this.inner = { registry: shown, guard: this.#guard, basePath, options, endpoints }
   }
 
   readonly fetch = async (

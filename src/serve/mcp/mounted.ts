@@ -15,6 +15,7 @@ export function mountServer(
   const document = ({ method, path }: HTTPIncoming): Promise<HTTPAnswer> =>
     answerOf(doorkeeper.metadata(method, path) ?? refuse(404, NOT_SERVED, "Not found."))
   return {
+    protocol: "mcp",
     documents: new Map(doorkeeper.metadataPaths.map((path) => [path, document])),
     handle: async (incoming, caller) =>
       await answerOf(await answer(incomingOf(host, incoming, caller))),
@@ -35,7 +36,7 @@ function incomingOf(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller)
   const { identity, expiresAt } = caller
   const controller = new AbortController()
   incoming.onGone(() => controller.abort())
-  const isResolved = host.isAuthenticated || identity !== undefined
+  const isResolved = host.authenticate !== undefined || identity !== undefined
   return {
     method,
     url: urlOf(like),

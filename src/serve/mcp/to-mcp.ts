@@ -147,7 +147,10 @@ class RegistryServer implements MCPServer, Mountable {
   };
 
   [MOUNT](host: MountHost): MountedServer {
-    if (host.isAuthenticated && this.#options.authenticate !== undefined) {
+    const { authenticate } = this.#options
+    // The same function in both finds the same callers.
+    const isOther = authenticate !== undefined && authenticate !== host.authenticate
+    if (isOther && host.authenticate !== undefined) {
       throw new TypeError(
         `toHTTP(): ${host.name} authenticates its callers, and so does this server. Remove authenticate from ` +
           "toMCP(): it gets the callers of this server. Or write { mount, public: true } to let it ask alone.",

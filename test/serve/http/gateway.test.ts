@@ -291,7 +291,12 @@ describe("subscriptions of the gateway", () => {
   })
 
   it("say how when they are not asked for as a stream", async () => {
-    for (const headers of [{}, { accept: "*/*" }, { accept: "text/event-stream;q=0" }]) {
+    for (const accept of [
+      "application/json",
+      "text/event-stream;q=0",
+      "text/event-stream;q=0, */*",
+    ]) {
+      const headers = { accept }
       const response = await api.post("/operations/shop.ticks", { to: 1 }, headers)
       expect([response.status, await response.json()]).toMatchObject([
         406,

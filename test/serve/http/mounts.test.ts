@@ -69,10 +69,12 @@ describe("a mount of a server that authenticates", () => {
   })
 
   test("refuses to start when it authenticates by itself as well", () => {
-    const mounts = { "/mcp": newMCP({ authenticate }) }
+    const mounts = { "/mcp": newMCP({ authenticate: () => null }) }
     expect(() => toHTTP(registry, { authenticate, mounts })).toThrow(
       /mounts\["\/mcp"\] authenticates its callers, and so does this server. Remove authenticate/,
     )
+    const same = { "/mcp": newMCP({ authenticate }) }
+    expect(() => toHTTP(registry, { authenticate, mounts: same })).not.toThrow()
     const wrong = { "/page": { mount: page, public: "yes" as never } }
     expect(() => toHTTP(registry, { mounts: wrong })).toThrow(TypeError)
   })
