@@ -125,10 +125,10 @@ function callOrStream(
   input: unknown,
   options: PendingOptions | undefined,
 ): unknown {
-  const call = startCall(endpointOf(map), id, input, options, ({ code }) => {
-    if (code !== "INVALID_OPERATION_TYPE") return
-    streams.add(id)
-    // It may be iterated later; until then nobody misses the result.
+  const call = startCall(endpointOf(map), id, input, options, ({ code }, isAnswer) => {
+    if (isAnswer && code === "INVALID_OPERATION_TYPE") streams.add(id)
+    if (isAnswer && !OF_EITHER.has(code)) return
+    // A stream that nobody has read is not missed. Whoever awaits the call still gets its error.
     queueMicrotask(() => void call.catch(() => undefined))
   }) as ClientCall
   const lazy = new LazyStream(call, map, id, input, options)
@@ -140,6 +140,16 @@ function callOrStream(
   call[STREAM] = lazy
   return Object.setPrototypeOf(call, ITERABLE)
 }
+
+/** Answers that a call may get as well as a stream that nobody has read. */
+const OF_EITHER: ReadonlySet<string> = new Set([
+  "INVALID_OPERATION_TYPE",
+  "ABORTED",
+  "TIMEOUT",
+  "UNAVAILABLE",
+  "OVERLOADED",
+  "RATE_LIMITED",
+])
 
 /** The stream that a call is when somebody iterates it. */
 class LazyStream {

@@ -1,4 +1,4 @@
-import type { CallCompletedEvent, CallRespondedEvent } from "../call-events.ts"
+import type { CallCompletedEvent, CallErrorEvent, CallRespondedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { PendingRequest } from "./pending.ts"
@@ -8,7 +8,8 @@ export class PendingCall extends PendingRequest {
   readonly kind = "call"
   resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
   reject: ((error: CallError) => void) | undefined = undefined
-  failing: ((error: CallError) => void) | undefined = undefined
+  failing: ((error: CallError, isAnswer: boolean) => void) | undefined = undefined
+  #isAnswer = false
 
   responded(event: CallRespondedEvent): void {
     if (event.seq !== undefined) {
@@ -29,8 +30,13 @@ export class PendingCall extends PendingRequest {
     this.fail(this.error("ABORTED", "was completed without a response."))
   }
 
+  override failed(event: CallErrorEvent): void {
+    this.#isAnswer = true
+    super.failed(event)
+  }
+
   protected settle(error: CallError): void {
-    this.failing?.(error)
+    this.failing?.(error, this.#isAnswer)
     this.reject?.(error)
   }
 }

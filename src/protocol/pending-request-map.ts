@@ -156,13 +156,13 @@ export class PendingRequestMap {
   }
 }
 
-/** Makes a call. `failed` hears of its error before whoever waits for the promise. */
+/** Makes a call. `failed` receives its error first, and whether that is what the peer answered. */
 export function startCall(
   endpoint: Endpoint,
   operationId: string,
   input: unknown,
   options: PendingOptions | undefined,
-  failed?: (error: CallError) => void,
+  failed?: (error: CallError, isAnswer: boolean) => void,
 ): PendingResponse {
   const call = new PendingCall(endpoint, operationId, options)
   const promise = new Promise(capture) as Promise<ResponseEnvelope> & {
