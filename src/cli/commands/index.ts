@@ -48,6 +48,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "Check configuration, credentials and sources",
     load: async () => (await import("./doctor.ts")).command,
   },
+  "hash-key": {
+    summary: "Print the hash of an API key, for a configuration",
+    load: async () => (await import("./hash-key.ts")).command,
+  },
   "nats-permissions": {
     summary: "Write who may call and serve what on a NATS or Redis server",
     load: async () => (await import("./nats-permissions.ts")).command,
