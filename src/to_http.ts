@@ -22,6 +22,7 @@ export type {
   JwtClaims,
   JwtKey,
   JwtOptions,
+  NamedApiKey,
 } from "./serve/http/auth/options.ts"
 export type { CorsOptions } from "./serve/http/cors.ts"
 export type { RateLimitOptions } from "./serve/http/limits.ts"

@@ -1,26 +1,62 @@
 // What may be said in a configuration beside its sources.
 
+import { isPlainRecord } from "../schema/json.ts"
 import { mcpEntry } from "./mcp-shape.ts"
 import { fields, flag, listOf, number, oneOf, recordOf, type Shape, text } from "./shape.ts"
 import { SOURCE_KINDS, SOURCE_SHAPES } from "./source-shapes.ts"
 
 const HASH = /^[0-9a-f]{64}$/i
 
-const apiKey = fields(
+const scopes = listOf("What they may do.", text("A scope."))
+
+const keyFields = fields(
   "An API key of somebody; its hash, never itself.",
   {
-    hash: text("What hashApiKey(key) gives, or a reference to it.", {
+    hash: text("What `operations hash-key` gives, or a reference to it.", {
       refers: true,
       refuse: (value) =>
         HASH.test(value)
           ? undefined
-          : "must be the hash of the key, 64 hexadecimal digits: what hashApiKey(key) gives. A key itself does not belong into a file.",
+          : `must be the hash of the key, 64 hexadecimal digits: what "operations hash-key" gives. A key itself does not belong into a file.`,
     }),
-    id: text("Who it is."),
-    scopes: listOf("What they may do.", text("A scope.")),
+    identity: fields(
+      "Who it is.",
+      {
+        id: text("Their name."),
+        scopes,
+        resources: recordOf(
+          "Actions by resource, such as project:42.",
+          listOf("Actions.", text("An action.")),
+        ),
+      },
+      { required: ["id", "scopes"] },
+    ),
+    id: text("Who it is; short for identity.id."),
+    scopes,
   },
-  { required: ["hash", "id"] },
+  { required: ["hash"] },
 )
+
+/** Either an identity, or its id and scopes in short. */
+const apiKey: Shape = {
+  schema: {
+    ...keyFields.schema,
+    oneOf: [
+      { required: ["identity"], properties: { id: false, scopes: false } },
+      { required: ["id"], properties: { identity: false } },
+    ],
+  },
+  check(value, keys, found) {
+    keyFields.check(value, keys, found)
+    if (!isPlainRecord(value)) return
+    const isShort = value["id"] !== undefined || value["scopes"] !== undefined
+    if (value["identity"] !== undefined && isShort) {
+      found.fault(keys, `has "identity" and also "id" or "scopes", which are short for it.`)
+    } else if (value["identity"] === undefined && value["id"] === undefined) {
+      found.fault(keys, `needs "identity": { id, scopes }, or "id" in short.`)
+    }
+  },
+}
 
 const jwt = fields(
   "Tokens of an identity provider.",

@@ -3,7 +3,7 @@
 import type { MCPClientConfig } from "../mcp/config.ts"
 import type { Credential } from "../openapi/config.ts"
 import type { ConfigFault } from "./error.ts"
-import type { AccessControl, NormalizeMode, OutputMode, Visibility } from "../types.ts"
+import type { AccessControl, Identity, NormalizeMode, OutputMode, Visibility } from "../types.ts"
 
 /** Who may call what of a source; the first rule that matches counts. */
 export interface AccessRule extends AccessControl {
@@ -111,13 +111,15 @@ export interface TicketConfig {
 export type SourceConfig = ScanSource | OpenAPISource | MCPSource | RemoteSource
 export type SourceKind = "scan" | "openapi" | "mcp" | "remote"
 
-/** An API key of somebody; its hash, never itself. */
-export interface ApiKeyConfig {
-  /** As `operations hash-key` or `hashApiKey` gives it, or a reference to it. */
-  readonly hash: string
-  readonly id: string
-  readonly scopes?: readonly string[] | undefined
-}
+/** An API key of somebody: its hash, as `operations hash-key` gives it or a reference to it; and who it is. */
+export type ApiKeyConfig =
+  | { readonly hash: string; readonly identity: Identity }
+  /** The same in short. */
+  | {
+      readonly hash: string
+      readonly id: string
+      readonly scopes?: readonly string[] | undefined
+    }
 
 /** How the hub is served. */
 export interface ServerConfig {

@@ -39,21 +39,22 @@ export function rateLimitOf({
 }
 
 async function keyOf(
-  { hash, id, scopes = [] }: ApiKeyConfig,
+  key: ApiKeyConfig,
   index: number,
   resolve: (text: string) => Promise<string>,
 ): Promise<NonNullable<AuthOptions["apiKeys"]>[number]> {
   const path = `server.apiKeys[${index}].hash`
-  const settled = (await filled(hash, path, resolve)).trim()
+  const id = "identity" in key ? key.identity.id : key.id
+  const hash = (await filled(key.hash, path, resolve)).trim()
   // The text is not shown: it may be the key itself.
-  if (!/^[0-9a-f]{64}$/i.test(settled)) {
+  if (!/^[0-9a-f]{64}$/i.test(hash)) {
     throw new CallError(
       "VALIDATION_ERROR",
-      `${path} (of "${id}") must be 64 hexadecimal digits: the SHA-256 of the key, as hashApiKey(key) of "@alkdev/operations/to-http" gives it.`,
+      `${path} (of "${id}") must be 64 hexadecimal digits: the SHA-256 of the key, as "operations hash-key" gives it.`,
       { retryable: false },
     )
   }
-  return { hash: settled, identity: { id, scopes } }
+  return { ...key, hash }
 }
 
 async function filled(

@@ -242,6 +242,15 @@ describe("configSchema", () => {
     { sources: [{ openapi: "x", auth: { type: "bearer", token: "x" }, include: ["a"] }] },
     { sources: { a: { mcp: { command: "x", extra: 1 } } }, mcpServers: { b: { url: "x" } } },
     { server: { port: 0, apiKeys: [{ hash: "${env:HASH}", id: "me" }] } },
+    { server: { apiKeys: [{ hash: "${env:HASH}", id: "me", scopes: ["a"] }] } },
+    { server: { apiKeys: [{ hash: "a".repeat(64), identity: { id: "me", scopes: [] } }] } },
+    {
+      server: {
+        apiKeys: [
+          { hash: "${env:H}", identity: { id: "me", scopes: [], resources: { "a:1": ["read"] } } },
+        ],
+      },
+    },
   ])("accepts what is sound: %j", (value) => {
     expect(check.Check(value)).toBe(true)
     expect(() => settle(value)).not.toThrow()
@@ -253,6 +262,12 @@ describe("configSchema", () => {
     { sources: { a: { scan: ".", token: "x" } } },
     { sources: { a: { scan: ".", visibility: "x" } } },
     { server: { port: -1 } },
+    { server: { apiKeys: [{ hash: "${env:HASH}" }] } },
+    { server: { apiKeys: [{ hash: "${env:HASH}", scopes: [] }] } },
+    { server: { apiKeys: [{ hash: "${env:HASH}", identity: { id: "me" } }] } },
+    {
+      server: { apiKeys: [{ hash: "${env:HASH}", identity: { id: "me", scopes: [] }, id: "me" }] },
+    },
     { mcpServers: { b: {} } },
   ])("and refuses what is not: %j", (value) => {
     expect(check.Check(value)).toBe(false)

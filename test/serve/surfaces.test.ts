@@ -20,6 +20,7 @@ import { am, watch } from "./who/operations.ts"
 import { configOf, sourceOf } from "../hub/plain.ts"
 
 const KEY = "key-of-ada-0123456789"
+const SHORT = "key-of-bob-0123456789"
 const ISSUER = "https://login.example"
 const AUDIENCE = "https://api.example"
 
@@ -149,7 +150,10 @@ beforeAll(async () => {
       .setExpirationTime(Math.floor(Date.now() / 1000) + seconds)
       .sign(privateKey)
   auth = {
-    apiKeys: [{ hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } }],
+    apiKeys: [
+      { hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } },
+      { hash: hashApiKey(SHORT), id: "bob" },
+    ],
     jwt: { jwks, issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256"] },
   }
   const options = { auth, logger: silentLogger }
@@ -178,7 +182,10 @@ beforeAll(async () => {
   const hub = createHub(
     configOf([sourceOf("who", { scan: `${import.meta.dirname}/who` })], {
       server: {
-        apiKeys: [{ hash: hashApiKey(KEY), id: "ada" }],
+        apiKeys: [
+          { hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } },
+          { hash: hashApiKey(SHORT), id: "bob" },
+        ],
         jwt: { jwksUrl: jwks, issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256"] },
       },
     }),
@@ -237,6 +244,7 @@ describe.each(cases)("%s, %s", (server, surface) => {
 
   test("runs the operation for whom a key or a token stands", async () => {
     expect(await ask({ "x-api-key": KEY })).toBe("ada")
+    expect(await ask({ "x-api-key": SHORT })).toBe("bob")
     expect(await ask({ authorization: `Bearer ${KEY}` })).toBe("ada")
     expect(await ask({ authorization: `Bearer ${await sign(600)}` })).toBe("tess")
   })

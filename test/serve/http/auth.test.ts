@@ -83,6 +83,15 @@ describe("API keys", () => {
     expect(log.lines).toHaveLength(1)
   })
 
+  test.each([
+    [{ hash: hashApiKey(KEY), identity: { id: "ada", scopes: ["staff"] } }, ["staff"]],
+    [{ hash: hashApiKey(KEY), id: "ada", scopes: ["staff"] }, ["staff"]],
+    [{ hash: hashApiKey(KEY).toUpperCase(), id: "ada" }, []],
+  ])("a key says who it is, whole or in short: %#", async (key, scopes) => {
+    const admission = await guardWith({ apiKeys: [key] }).admit(incoming({ "x-api-key": KEY }))
+    expect(admission).toMatchObject({ kind: "admitted", identity: { id: "ada", scopes } })
+  })
+
   test("a wrong key is not made good by a right one in the other header", async () => {
     const headers = { "x-api-key": "wrong-key-0123456789", ...bearer(KEY) }
     expect(await who(guardWith({ apiKeys }), headers)).toBe(401)
@@ -99,6 +108,10 @@ describe("API keys", () => {
     [[null]],
     [[{ hash: hashApiKey(KEY) }]],
     [[{ hash: hashApiKey(KEY), identity: { id: "", scopes: [] } }]],
+    [[{ hash: hashApiKey(KEY), id: "" }]],
+    [[{ hash: hashApiKey(KEY), id: "ada", scopes: "staff" }]],
+    [[{ hash: hashApiKey(KEY), identity: ada, id: "ada" }]],
+    [[{ hash: hashApiKey(KEY), identity: ada, scopes: [] }]],
     [[apiKeys[0], { hash: hashApiKey(KEY), identity: bob }]],
   ])("lists that make no sense are refused at start: %#", (keys) => {
     expect(() => guardWith({ apiKeys: keys as never })).toThrow(TypeError)

@@ -1,7 +1,7 @@
 import { sha256Hex } from "../../../mcp/sha256.ts"
 import type { Identity } from "../../../types.ts"
 import { isIdentity } from "./identity.ts"
-import type { ApiKey } from "./options.ts"
+import type { ApiKey, NamedApiKey } from "./options.ts"
 
 const SHORTEST_KEY = 16
 const LONGEST_KEY = 4096
@@ -32,12 +32,12 @@ export class ApiKeys {
   /** Keys that were right, so never more than there are: hashing costs as much as a small request. */
   readonly #accepted = new Map<string, Identity>()
 
-  constructor(keys: readonly ApiKey[]) {
+  constructor(keys: readonly (ApiKey | NamedApiKey)[]) {
     if (!Array.isArray(keys) || keys.length === 0) {
       throw new TypeError("auth.apiKeys must list at least one { hash, identity }.")
     }
     for (const [index, entry] of keys.entries()) {
-      this.#add(index, (entry ?? {}) as Partial<ApiKey>)
+      this.#add(index, (entry ?? {}) as Partial<ApiKey & NamedApiKey>)
     }
   }
 
@@ -51,14 +51,21 @@ export class ApiKeys {
   }
 
   // The entry is never shown: what stands where the hash should be may be the key itself.
-  #add(index: number, { hash, identity }: Partial<ApiKey>): void {
+  #add(index: number, entry: Partial<ApiKey & NamedApiKey>): void {
+    const { hash, id, scopes } = entry
+    const identity = entry.identity ?? (id === undefined ? undefined : { id, scopes: scopes ?? [] })
     if (typeof hash !== "string" || !/^[0-9a-f]{64}$/i.test(hash)) {
       throw new TypeError(
-        `auth.apiKeys[${index}].hash must be 64 hexadecimal digits: what hashApiKey(key) gives.`,
+        `auth.apiKeys[${index}].hash must be 64 hexadecimal digits: what "operations hash-key" or hashApiKey(key) gives.`,
       )
     }
     if (!isIdentity(identity)) {
       throw new TypeError(`auth.apiKeys[${index}].identity must be { id, scopes }.`)
+    }
+    if (entry.identity !== undefined && (id !== undefined || scopes !== undefined)) {
+      throw new TypeError(
+        `auth.apiKeys[${index}]: give either identity, or id and scopes in short; not both.`,
+      )
     }
     const known = hash.toLowerCase()
     if (this.#identities.has(known)) {

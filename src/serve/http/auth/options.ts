@@ -4,7 +4,7 @@ import type { Authenticate } from "../../gate.ts"
 /** How callers prove who they are. At least one of `apiKeys`, `jwt` and `authenticate`. */
 export interface AuthOptions {
   /** Keys, sent as `X-API-Key` or as a bearer token. */
-  readonly apiKeys?: readonly ApiKey[] | undefined
+  readonly apiKeys?: readonly (ApiKey | NamedApiKey)[] | undefined
   /** Bearer tokens of an issuer. Needs the package `jose`. */
   readonly jwt?: JwtOptions | undefined
   /** Asked about everyone whom neither `apiKeys` nor `jwt` knows. */
@@ -15,9 +15,17 @@ export interface AuthOptions {
 
 /** A key that is known by its hash only. */
 export interface ApiKey {
-  /** What `hashApiKey` gives for the key: its SHA-256, 64 hexadecimal digits. */
+  /** What `operations hash-key` or `hashApiKey` gives for the key: its SHA-256, 64 hexadecimal digits. */
   readonly hash: string
   readonly identity: Identity
+}
+
+/** The same in short: `identity: { id, scopes }`. */
+export interface NamedApiKey {
+  readonly hash: string
+  readonly id: string
+  /** None, when left out. */
+  readonly scopes?: readonly string[] | undefined
 }
 
 /** Which tokens are taken. Tokens without `exp` never are. */
