@@ -7,7 +7,13 @@ import type {
   SubscribeArguments,
   TypeFor,
 } from "./infer.ts"
-import { callMapOver, endpointOf, startCall } from "./protocol/pending-request-map.ts"
+import { validateOptions } from "./internal/options.ts"
+import {
+  callMapOver,
+  endpointOf,
+  PENDING_MAP_OPTIONS,
+  startCall,
+} from "./protocol/pending-request-map.ts"
 import type {
   CallLink,
   PendingRequestMap,
@@ -75,8 +81,9 @@ export type Client<TOperations> = ClientCalls<TOperations> &
  */
 export function createClient<TRegistry = OperationRegistry>(
   link: CallLink,
-  options?: PendingRequestMapOptions,
+  options: PendingRequestMapOptions = {},
 ): Client<OperationsOf<TRegistry>> {
+  validateOptions("createClient", options, PENDING_MAP_OPTIONS)
   const map = callMapOver(link, options)
   const close = (): Promise<void> => map.close()
   const own = {

@@ -1,6 +1,7 @@
 import type { OperationEnv } from "./infer.ts"
-import { reading } from "./internal/read.ts"
-import { OperationRegistry } from "./registry.ts"
+import { validateOptions } from "./internal/options.ts"
+import type { OptionsSchema } from "./internal/options.ts"
+import type { OperationRegistry } from "./registry.ts"
 import type { CallOptions, OperationContext } from "./types.ts"
 
 /** What `buildEnv` takes. */
@@ -15,6 +16,12 @@ export interface BuildEnvOptions<TOperations> {
   readonly allowedNamespaces?: readonly string[] | undefined
 }
 
+export const BUILD_ENV_OPTIONS: OptionsSchema<BuildEnvOptions<unknown>> = {
+  registry: { required: { methods: ["createEnv"], expected: "an OperationRegistry" } },
+  context: { methods: [], expected: "the context of a handler, or options of a call" },
+  allowedNamespaces: { list: "text" },
+}
+
 /**
  * Operations as functions: `env.task.create(input)` gives a promise of an envelope.
  *
@@ -23,17 +30,8 @@ export interface BuildEnvOptions<TOperations> {
 export function buildEnv<TOperations>(
   options: BuildEnvOptions<TOperations>,
 ): OperationEnv<TOperations> {
-  const { registry, context, allowedNamespaces } = reading("buildEnv(options): options", () => ({
-    ...options,
-  }))
-  if (!(registry instanceof OperationRegistry)) {
-    throw new TypeError("buildEnv({ registry }): registry must be an OperationRegistry.")
-  }
-  if (allowedNamespaces !== undefined && !Array.isArray(allowedNamespaces)) {
-    throw new TypeError(
-      `buildEnv({ allowedNamespaces }): must be an array of namespaces, such as ["task"].`,
-    )
-  }
+  validateOptions("buildEnv", options, BUILD_ENV_OPTIONS)
+  const { registry, context, allowedNamespaces } = options
   return registry.createEnv(
     context,
     allowedNamespaces === undefined ? undefined : new Set(allowedNamespaces),

@@ -1,6 +1,8 @@
 import type { AnyOperation } from "./define.ts"
 import { isCallError, refusal } from "./errors.ts"
 import type { CallError } from "./errors.ts"
+import { validateOptions } from "./internal/options.ts"
+import type { OptionsSchema } from "./internal/options.ts"
 import { lightSignal } from "./internal/signals.ts"
 import type { Logger } from "./logger.ts"
 import { callMapOver } from "./protocol/pending-request-map.ts"
@@ -29,6 +31,14 @@ export interface FromCallOptions {
   readonly logger?: Logger | undefined
 }
 
+export const FROM_CALL_OPTIONS: OptionsSchema<FromCallOptions> = {
+  namespace: "text",
+  filter: "function",
+  registry: { methods: ["registerAll", "unregister"], expected: "an OperationRegistry" },
+  signal: "signal",
+  logger: "logger",
+}
+
 /** A peer's operations as definitions: for `registerAll`, or for `attach`. */
 export interface RemoteOperations extends Array<AnyOperation>, AsyncDisposable {
   /**
@@ -50,6 +60,7 @@ export async function fromCall(
   link: CallLink,
   options: FromCallOptions = {},
 ): Promise<RemoteOperations> {
+  validateOptions("fromCall", options, FROM_CALL_OPTIONS)
   const map = callMapOver(link, { logger: options.logger })
   const load = (ids?: readonly string[]): Promise<AnyOperation[]> => loadAll(map, options, ids)
   const operations = (await load()) as unknown as RemoteOperations

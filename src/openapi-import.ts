@@ -1,20 +1,26 @@
 import { CallError } from "./errors.ts"
 import type { ReconnectPolicy } from "./http/reconnect.ts"
+import { plainHeaders } from "./internal/headers.ts"
 import type { LazyOperation } from "./internal/lazy-operation.ts"
 import { allowReferences } from "./openapi/allow.ts"
 import { Caller } from "./openapi/call.ts"
 import type { HandlerContext, RequestOptions } from "./openapi/call.ts"
-import type { HTTPServiceConfig } from "./openapi/config.ts"
 import { OpenAPIDocument } from "./openapi/document.ts"
 import { loadExternal } from "./openapi/files.ts"
 import type { ExternalFiles } from "./openapi/files.ts"
 import { importDocument, operationOf } from "./openapi/import.ts"
-import type { ImportConfig } from "./openapi/import.ts"
 import { createFileLoader, fileUrlOf } from "./openapi/load-file.ts"
 import type { FileReader } from "./openapi/load-file.ts"
 import { createUrlLoader } from "./openapi/load-url.ts"
 import type { PreparedRequest } from "./openapi/model.ts"
 import type { OperationSource } from "./openapi/operation/source.ts"
+import {
+  OPENAPI_OPTIONS,
+  OPENAPI_URL_OPTIONS,
+  REQUEST_OPTIONS,
+  validateConfig,
+} from "./openapi/options.ts"
+import type { OpenAPIConfig, OpenAPIUrlConfig } from "./openapi/options.ts"
 import { sourceOf, withSource } from "./openapi/origin.ts"
 import { parseDocument } from "./openapi/parse.ts"
 import { platformFS } from "./openapi/platform-fs.ts"
@@ -25,24 +31,7 @@ import { isPrivateHost } from "./http/egress.ts"
 import type { OpenAPIFS } from "./platform.ts"
 import { quote } from "./schema/describe.ts"
 
-/** How a document is imported, and how its operations are called. */
-export interface OpenAPIConfig extends ImportConfig {
-  /** Opens event streams again that were lost, after the last event; by default they end. */
-  readonly reconnect?: ReconnectPolicy | boolean | undefined
-  /** The largest text that is read; 64 MiB. */
-  readonly maxDocumentBytes?: number | undefined
-  /** Where else references to other files may lead: folders, files, or http(s) addresses. */
-  readonly allowedReferences?: readonly (string | URL)[] | undefined
-  /** The address of a document that is given as an object or text; relative servers start there. */
-  readonly documentUrl?: string | undefined
-}
-
-/** What loading from a URL takes beside that. */
-export interface OpenAPIUrlConfig extends OpenAPIConfig {
-  /** Sent when the document is loaded, and nowhere else. */
-  readonly documentHeaders?: Readonly<Record<string, string>> | undefined
-  readonly signal?: AbortSignal | undefined
-}
+export type { OpenAPIConfig, OpenAPIUrlConfig } from "./openapi/options.ts"
 
 /** An imported operation: ready to be registered, its schemas made when they are first read. */
 export type ImportedOperation = LazyOperation
@@ -64,7 +53,7 @@ const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 
  * Throws for what is no OpenAPI document at all. One bad part costs that part: `report` says which.
  */
 export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
-  checkConfig("FromOpenAPI(spec, config)", config)
+  validateConfig("FromOpenAPI", config, OPENAPI_OPTIONS)
   const { document, warnings } = parseDocument(spec, { maxBytes: config.maxDocumentBytes })
   const hides = typeof spec !== "string" || hidesProperties(spec)
   return operationsOf(
@@ -84,9 +73,12 @@ export async function FromOpenAPIFile(
   config: OpenAPIConfig,
   fs?: OpenAPIFS,
 ): Promise<ImportedOperations> {
-  checkConfig("FromOpenAPIFile(path, config)", config)
+  validateConfig("FromOpenAPIFile", config, OPENAPI_OPTIONS)
   if (typeof path !== "string" || path === "") {
     throw new TypeError(`FromOpenAPIFile(path, config): path must be a text, got ${quote(path)}.`)
+  }
+  if (fs !== undefined && typeof (fs as Partial<OpenAPIFS> | null)?.readFile !== "function") {
+    throw new TypeError("FromOpenAPIFile(path, config, fs): fs must have readFile().")
   }
   const reader: FileReader = fs ?? (await platformFS())
   const url = fileUrlOf(path, reader.cwd?.() ?? "/")
@@ -104,7 +96,7 @@ export async function FromOpenAPIUrl(
   url: string | URL,
   config: OpenAPIUrlConfig,
 ): Promise<ImportedOperations> {
-  checkConfig("FromOpenAPIUrl(url, config)", config)
+  validateConfig("FromOpenAPIUrl", config, OPENAPI_URL_OPTIONS)
   const { href, hostname, origin } = checkUrl(url)
   if (config.blockPrivate === true && isPrivateHost(hostname)) {
     throw new CallError(
@@ -122,7 +114,7 @@ export async function FromOpenAPIUrl(
     allow: (wanted) => allow(wanted) || new URL(wanted).origin === origin,
     signal,
     maxBytes: maxDocumentBytes,
-    headers: documentHeaders,
+    headers: documentHeaders && plainHeaders(documentHeaders),
     origin,
     onLoaded: (asked, at) => {
       if (asked === href) found = at
@@ -137,8 +129,9 @@ export async function FromOpenAPIUrl(
 export async function prepareRequest(
   operation: { readonly handler?: unknown },
   input?: unknown,
-  options?: RequestOptions,
+  options: RequestOptions = {},
 ): Promise<PreparedRequest> {
+  validateConfig("prepareRequest", options, REQUEST_OPTIONS)
   const handler = (operation as { readonly handler?: unknown } | undefined)?.handler
   const source = sourceOf(handler)
   if (source === undefined) {
@@ -201,18 +194,6 @@ function handlerOf(
   }
   return (input: unknown, context: HandlerContext | undefined) =>
     caller.call(source, input, context)
-}
-
-function checkConfig(what: string, config: HTTPServiceConfig): void {
-  if (typeof config !== "object" || config === null) {
-    throw new TypeError(`${what}: config must be an object such as { namespace: "shop", baseUrl }.`)
-  }
-  const { namespace } = config
-  if (typeof namespace !== "string" || !/^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$/.test(namespace)) {
-    throw new TypeError(
-      `${what}: config.namespace must be letters, digits, "_" and "-", got ${quote(namespace)}.`,
-    )
-  }
 }
 
 function checkUrl(url: string | URL): URL {

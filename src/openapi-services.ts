@@ -17,8 +17,8 @@ export class OpenAPIServiceRegistry {
 
   /** Imports a document under the namespace of its config. */
   add(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
-    this.#expectFree(config.namespace)
-    return this.#keep(config.namespace, FromOpenAPI(spec, config))
+    this.#expectFree(config)
+    return this.#keep(FromOpenAPI(spec, config), config)
   }
 
   async addFromFile(
@@ -26,13 +26,13 @@ export class OpenAPIServiceRegistry {
     config: OpenAPIConfig,
     fs?: OpenAPIFS,
   ): Promise<ImportedOperations> {
-    this.#expectFree(config.namespace)
-    return this.#keep(config.namespace, await FromOpenAPIFile(path, config, fs))
+    this.#expectFree(config)
+    return this.#keep(await FromOpenAPIFile(path, config, fs), config)
   }
 
   async addFromUrl(url: string | URL, config: OpenAPIUrlConfig): Promise<ImportedOperations> {
-    this.#expectFree(config.namespace)
-    return this.#keep(config.namespace, await FromOpenAPIUrl(url, config))
+    this.#expectFree(config)
+    return this.#keep(await FromOpenAPIUrl(url, config), config)
   }
 
   get(namespace: string): ImportedOperations | undefined {
@@ -58,7 +58,8 @@ export class OpenAPIServiceRegistry {
     return this.#services.size
   }
 
-  #expectFree(namespace: string): void {
+  #expectFree(config: OpenAPIConfig | undefined): void {
+    const { namespace = "" } = config ?? {}
     if (!this.#services.has(namespace)) return
     throw new CallError(
       "CONFLICT",
@@ -66,10 +67,10 @@ export class OpenAPIServiceRegistry {
     )
   }
 
-  #keep(namespace: string, operations: ImportedOperations): ImportedOperations {
+  #keep(operations: ImportedOperations, config: OpenAPIConfig): ImportedOperations {
     // Another one may have come while this one was loading.
-    this.#expectFree(namespace)
-    this.#services.set(namespace, operations)
+    this.#expectFree(config)
+    this.#services.set(config.namespace, operations)
     return operations
   }
 }

@@ -9,8 +9,8 @@ import type { CallTrace } from "./engine/observe.ts"
 import type { CallSink } from "./engine/sink.ts"
 import type { AnyHandler } from "./engine/record.ts"
 import { notRegistered } from "./engine/refusals.ts"
-import { kernelOptions } from "./engine/registry-options.ts"
-import type { RegistryOptions } from "./engine/registry-options.ts"
+import { kernelOptions, replaces, validateRegistryOptions } from "./engine/registry-options.ts"
+import type { RegisterOptions, RegistryOptions } from "./engine/registry-options.ts"
 import type {
   EnvelopeStream,
   ExecuteArguments,
@@ -34,12 +34,6 @@ import type {
   OperationType,
   RegisteredOperations,
 } from "./types.ts"
-
-/** How a registration treats what is there already. */
-export interface RegisterOptions {
-  /** Take the place of an operation with the same id; without it that is an error. */
-  readonly replace?: boolean | undefined
-}
 
 /** The calls of a registry without an identity check, for the application's own use. */
 export interface TrustedCalls<TOperations> {
@@ -127,7 +121,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
   >
   register(operation: AnyOperation, options?: RegisterOptions): unknown {
-    this.#catalog.add([operation], options?.replace === true)
+    this.#catalog.add([operation], replaces("register", options))
     return this
   }
 
@@ -136,13 +130,13 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     operations: TDefinitions,
     options?: RegisterOptions,
   ): OperationRegistry<TOperations & ShapesOf<TDefinitions>> {
-    this.#catalog.add(operations, options?.replace === true)
+    this.#catalog.add(operations, replaces("registerAll", options))
     return this as unknown as OperationRegistry<TOperations & ShapesOf<TDefinitions>>
   }
 
   /** Adds a spec whose handler comes later. Whatever else stands on the object is left aside. */
   registerSpec(spec: OperationSpec, options?: RegisterOptions): this {
-    this.#catalog.addSpec(spec, options?.replace === true)
+    this.#catalog.addSpec(spec, replaces("registerSpec", options))
     return this
   }
 
@@ -153,7 +147,8 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
     handler: (input: never, context: OperationContext<TOperations>) => unknown,
     options?: RegisterOptions & OperationPolicy,
   ): this {
-    this.#catalog.addHandler(id, handler, options ?? {}, options?.replace === true)
+    const replace = replaces("registerHandler", options)
+    this.#catalog.addHandler(id, handler, options ?? {}, replace)
     return this
   }
 
@@ -283,11 +278,12 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 /** A registry with these operations, typed for them. */
 export function createRegistry<const TDefinitions extends readonly AnyOperation[]>(
   operations: TDefinitions,
-  options?: RegistryOptions,
+  options: RegistryOptions = {},
 ): OperationRegistry<ShapesOf<TDefinitions>> {
+  validateRegistryOptions("createRegistry", options)
   const registry = new OperationRegistry<ShapesOf<TDefinitions>>(options)
   registry.registerAll(operations)
   return registry
 }
 
-export type { RegistryChange, RegistryOptions, SearchOptions, SearchResult }
+export type { RegisterOptions, RegistryChange, RegistryOptions, SearchOptions, SearchResult }

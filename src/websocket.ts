@@ -14,10 +14,10 @@ export { readBearerToken } from "./serve/upgrade.ts"
 export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"
 export type { Authenticate } from "./serve/gate.ts"
 export { serveWebSocket } from "./serve/websocket.ts"
+export type { ServedWebSocket } from "./serve/websocket.ts"
 export type {
-  ServedWebSocket,
   ServeWebSocketOptions,
   UpgradeListener,
   UpgradeServerLike,
   WebSocketConnection,
-} from "./serve/websocket.ts"
+} from "./serve/websocket-options.ts"

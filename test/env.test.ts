@@ -184,10 +184,10 @@ describe("buildEnv", () => {
   })
 
   test("names what is wrong with its arguments", () => {
-    expect(() => buildEnv(undefined as never)).toThrow("registry must be an OperationRegistry")
+    expect(() => buildEnv(undefined as never)).toThrow("options must be an object")
     expect(() =>
       buildEnv({ registry: quietRegistry(), allowedNamespaces: "demo" as never }),
-    ).toThrow("array of namespaces")
+    ).toThrow("allowedNamespaces must be an array")
   })
 })
 

@@ -1,6 +1,8 @@
 import { allows } from "../access.ts"
 import type { AnyOperation } from "../define.ts"
 import { CallError } from "../errors.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { reading } from "../internal/read.ts"
 import type { Logger } from "../logger.ts"
 import { SearchIndex } from "../search/index.ts"
@@ -47,6 +49,14 @@ export interface SearchOptions {
   readonly type?: OperationType | undefined
   /** Find only what this caller may call; given as `undefined`, what anyone may. */
   readonly identity?: Identity | undefined
+}
+
+export const SEARCH_OPTIONS: OptionsSchema<SearchOptions> = {
+  limit: { min: 0, whole: true },
+  namespace: "string",
+  type: { oneOf: ["query", "mutation", "subscription"] },
+  // A malformed identity may call nothing, which is what is found for it.
+  identity: "any",
 }
 
 /** An operation that was found: what a list shows of it, and the whole spec. */
@@ -142,9 +152,7 @@ export class Catalog {
   }
 
   search(query: string, options: SearchOptions): SearchResult[] {
-    if (typeof options !== "object" || options === null) {
-      throw new TypeError("search(query, options): options must be an object.")
-    }
+    validateOptions("search", options, SEARCH_OPTIONS)
     const { limit, namespace, type, identity, asCaller } = reading(
       "search(query, options): options",
       () => ({ ...options, asCaller: "identity" in options }),

@@ -1,10 +1,11 @@
 import type { Clock } from "../platform.ts"
 import { systemClock } from "../internal/clock.ts"
-import { reading } from "../internal/read.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
 import { consoleLogger } from "../logger.ts"
 import type { NormalizeReport, OutputWarning } from "../result-pipeline.ts"
-import type { NormalizeMode, OutputMode } from "../types.ts"
+import type { NormalizeMode, OperationPolicy, OutputMode } from "../types.ts"
 import type { CatalogOptions } from "./catalog.ts"
 import type { KernelOptions } from "./kernel.ts"
 
@@ -30,69 +31,63 @@ export interface RegistryOptions {
   readonly clock?: Clock | undefined
 }
 
-/** Fills in the defaults. Throws a `TypeError` that names an option that makes no sense. */
-export function kernelOptions(options: RegistryOptions): KernelOptions & CatalogOptions {
-  return reading("new OperationRegistry(options): options", () => settle(options))
+export const REGISTRY_OPTIONS: OptionsSchema<RegistryOptions> = {
+  output: { oneOf: ["warn", "strict", "off"] },
+  normalize: { oneOf: ["strip", "keep", "off"] },
+  onWarning: "function",
+  onNormalize: "function",
+  timeout: "duration",
+  maxDepth: { min: 1 },
+  maxNestedCalls: { min: 1 },
+  formats: "boolean",
+  logger: "logger",
+  clock: "clock",
 }
 
-function settle(options: RegistryOptions): KernelOptions & CatalogOptions {
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError("new OperationRegistry(options): options must be an object.")
-  }
-  const {
-    output = "warn",
-    normalize = "strip",
-    logger = consoleLogger,
-    clock = systemClock,
-  } = options
-  oneOf("output", output, ["warn", "strict", "off"])
-  oneOf("normalize", normalize, ["strip", "keep", "off"])
-  const { timeout = 30_000, maxDepth = 16, maxNestedCalls = 1000 } = options
-  if (typeof timeout !== "number" || !(timeout > 0)) {
-    throw wrong("timeout", "a positive number of milliseconds, or Infinity")
-  }
-  for (const [name, value] of Object.entries({ maxDepth, maxNestedCalls })) {
-    if (typeof value !== "number" || !(value >= 1)) throw wrong(name, "a number of at least 1")
-  }
-  for (const name of ["onWarning", "onNormalize"] as const) {
-    const listener: unknown = options[name]
-    if (listener !== undefined && typeof listener !== "function") throw wrong(name, "a function")
-  }
-  methods("logger", logger, ["debug", "info", "warn", "error"])
-  methods("clock", clock, ["now", "setTimeout", "clearTimeout"])
+/** Throws a `TypeError` that names an option that makes no sense. */
+export function validateRegistryOptions(caller: string, options: RegistryOptions): void {
+  validateOptions(caller, options, REGISTRY_OPTIONS)
+}
+
+/** Fills in the defaults. Throws a `TypeError` that names an option that makes no sense. */
+export function kernelOptions(options: RegistryOptions): KernelOptions & CatalogOptions {
+  validateRegistryOptions("new OperationRegistry", options)
   return {
-    output,
-    normalize,
+    output: options.output ?? "warn",
+    normalize: options.normalize ?? "strip",
     formats: options.formats === true,
-    logger,
-    clock,
-    timeout,
-    maxDepth,
-    maxNestedCalls,
+    logger: options.logger ?? consoleLogger,
+    clock: options.clock ?? systemClock,
+    timeout: options.timeout ?? 30_000,
+    maxDepth: options.maxDepth ?? 16,
+    maxNestedCalls: options.maxNestedCalls ?? 1000,
     onWarning: options.onWarning,
     onNormalize: options.onNormalize,
   }
 }
 
-function oneOf(name: string, value: unknown, allowed: readonly string[]): void {
-  if (!allowed.includes(value as string)) {
-    throw wrong(
-      name,
-      allowed
-        .map((word) => `"${word}"`)
-        .join(", ")
-        .replace(/, ([^,]*)$/, " or $1"),
-    )
-  }
+/** How a registration treats what is there already. */
+export interface RegisterOptions {
+  /** Take the place of an operation with the same id; without it that is an error. */
+  readonly replace?: boolean | undefined
 }
 
-function methods(name: string, value: unknown, names: readonly string[]): void {
-  const missing = names.find(
-    (method) => typeof (value as Record<string, unknown> | null)?.[method] !== "function",
-  )
-  if (missing !== undefined) throw wrong(name, `an object with a function "${missing}"`)
+export const REGISTER_OPTIONS: OptionsSchema<RegisterOptions> = { replace: "boolean" }
+
+/** What a handler says beside its spec is checked where it is registered. */
+export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & OperationPolicy> = {
+  ...REGISTER_OPTIONS,
+  composes: "any",
+  normalize: "any",
+  output: "any",
+  defaults: "any",
+  timeout: "any",
 }
 
-function wrong(name: string, expected: string): TypeError {
-  return new TypeError(`new OperationRegistry({ ${name} }): must be ${expected}.`)
+/** Whether a registration takes the place of another. Throws a `TypeError` for options that are wrong. */
+export function replaces(caller: string, options: RegisterOptions | undefined): boolean {
+  if (options === undefined) return false
+  const isHandler = caller === "registerHandler"
+  validateOptions(caller, options, isHandler ? REGISTER_HANDLER_OPTIONS : REGISTER_OPTIONS)
+  return options.replace === true
 }

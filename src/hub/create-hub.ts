@@ -1,6 +1,7 @@
 import type { SettledConfig } from "../config/model.ts"
 import { CallError } from "../errors.ts"
 import { systemClock } from "../internal/clock.ts"
+import { validateOptions } from "../internal/options.ts"
 import { nearest } from "../internal/suggest.ts"
 import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
@@ -8,6 +9,7 @@ import type { Clock } from "../platform.ts"
 import { OperationRegistry } from "../registry.ts"
 import { Ledger } from "./ledger.ts"
 import { maskedLogger } from "./masked-logger.ts"
+import { HUB_OPTIONS } from "./model.ts"
 import type { Hub, HubOptions, OpenSource, SourceReport, SourceStatus } from "./model.ts"
 import { createResolver } from "./references.ts"
 import type { Resolver } from "./references.ts"
@@ -27,6 +29,12 @@ const RENEWAL = 60_000
  * tried again while the others serve. Whoever makes a hub closes it.
  */
 export function createHub(config: SettledConfig, options: HubOptions = {}): Hub {
+  if (!Array.isArray((config as SettledConfig | undefined)?.sources)) {
+    throw new TypeError(
+      "createHub(config): config must be what loadConfig() or settleConfig() returns.",
+    )
+  }
+  validateOptions("createHub", options, HUB_OPTIONS)
   return new SourceHub(config, options)
 }
 

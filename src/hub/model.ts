@@ -2,6 +2,7 @@
 
 import type { SettledConfig, SettledSource, SourceKind } from "../config/model.ts"
 import type { AnyOperation } from "../define.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import type { OperationRegistry } from "../registry.ts"
@@ -104,6 +105,15 @@ export interface HubOptions {
   readonly retry?: boolean | undefined
   /** Follows changes of scanned folders and documents; off. */
   readonly watch?: boolean | undefined
+}
+
+export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
+  logger: "logger",
+  clock: "clock",
+  env: { secret: { record: "string" } },
+  only: { list: "text" },
+  retry: "boolean",
+  watch: "boolean",
 }
 
 /** One registry over every source. Whoever makes one closes it. */

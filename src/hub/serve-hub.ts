@@ -1,10 +1,13 @@
 import { CallError, isCallError } from "../errors.ts"
-import type { ServerConfig } from "../config/model.ts"
+import type { ApiKeyConfig, ServerConfig } from "../config/model.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { serveHTTP } from "../node/serve-http.ts"
 import type { ServedHTTP } from "../node/serve-http.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { settlePath } from "../serve/http/options.ts"
+import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import { loadServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
 import { reasonOf } from "../schema/describe.ts"
@@ -25,6 +28,46 @@ export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
   readonly drainMs?: number | undefined
 }
 
+const API_KEY: OptionsSchema<ApiKeyConfig> = {
+  hash: { required: { secret: "text" } },
+  id: { required: "text" },
+  scopes: { list: "string" },
+}
+
+export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
+  port: "port",
+  host: "text",
+  title: "string",
+  description: "string",
+  basePath: "string",
+  apiKeys: { list: { members: API_KEY } },
+  jwt: {
+    members: {
+      jwksUrl: { required: "text" },
+      issuer: { required: "text" },
+      audience: { required: "text" },
+      algorithms: { list: "text" },
+    } satisfies OptionsSchema<NonNullable<ServerConfig["jwt"]>>,
+  },
+  ...UPGRADE_RULES,
+  trustedProxies: { list: "text" },
+  cors: {
+    members: { origins: { required: { list: "text" } } } satisfies OptionsSchema<
+      NonNullable<ServerConfig["cors"]>
+    >,
+  },
+  rateLimit: {
+    members: {
+      requests: { required: "count" },
+      windowMs: "duration",
+    } satisfies OptionsSchema<NonNullable<ServerConfig["rateLimit"]>>,
+  },
+  mcp: "boolean",
+  websocket: "boolean",
+  console: { either: ["boolean", "text"] },
+  drainMs: { min: 0 },
+}
+
 /** A hub that listens. Whoever makes one closes it; the hub itself stays open. */
 export interface ServedHub extends AsyncDisposable {
   /** Where it is: `http://127.0.0.1:3000`. */
@@ -41,6 +84,7 @@ export interface ServedHub extends AsyncDisposable {
 
 /** Opens a port for a hub: HTTP, WebSocket, MCP and the console, for whom its configuration lets in. */
 export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promise<ServedHub> {
+  validateOptions("serveHub", overrides, SERVE_HUB_OPTIONS)
   const activity = new Activity(hub, hubInner(hub).clock)
   try {
     return await open(hub, { ...hub.config.server, ...defined(overrides) }, activity)

@@ -4,30 +4,24 @@ import type { AddressInfo } from "node:net"
 import type { Duplex } from "node:stream"
 import { CallError } from "../errors.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
+import { TIMER, validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { consoleLogger } from "../logger.ts"
 import type { AnyRegistry } from "../registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
 import type { HTTPMount } from "../serve/http/mounts.ts"
+import { HTTP_OPTIONS, MOUNT_OPTION } from "../serve/http/options.ts"
 import type { HTTPServerOptions } from "../serve/http/options.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { pathOf } from "../serve/upgrade.ts"
 import { serveWebSocket } from "../serve/websocket.ts"
-import type { ServedWebSocket, ServeWebSocketOptions } from "../serve/websocket.ts"
+import type { ServedWebSocket } from "../serve/websocket.ts"
+import { CONNECTION_OPTIONS } from "../serve/websocket-options.ts"
+import type { ServeWebSocketOptions, WebSocketEntrance } from "../serve/websocket-options.ts"
 
 /** How WebSocket clients are served under `/ws`; who they are and what they see is as for requests. */
-export type HTTPWebSocketOptions = Omit<
-  ServeWebSocketOptions,
-  | "registry"
-  | "server"
-  | "port"
-  | "host"
-  | "path"
-  | "authenticate"
-  | "charge"
-  | "allowedHosts"
-  | "allowedOrigins"
->
+export type HTTPWebSocketOptions = Omit<ServeWebSocketOptions, WebSocketEntrance>
 
 /** Options of `serveHTTP`; those of `toHTTP` only where it is given a registry. */
 export interface ServeHTTPOptions extends HTTPServerOptions {
@@ -51,6 +45,33 @@ export interface ServeHTTPOptions extends HTTPServerOptions {
   readonly keepAliveTimeout?: number | undefined
 }
 
+/** What may also be said of an API that `toHTTP` made. */
+const LISTEN_OPTIONS: OptionsSchema<
+  Omit<ServeHTTPOptions, Exclude<keyof HTTPServerOptions, "logger" | "clock">>
+> = {
+  port: "port",
+  host: "text",
+  server: { methods: ["on", "off"], expected: "a server of node:http" },
+  websocket: { either: ["boolean", { members: CONNECTION_OPTIONS }] },
+  mcp: MOUNT_OPTION,
+  signals: {
+    either: [
+      "boolean",
+      { list: { pattern: /^SIG[A-Z0-9]+$/, expected: 'a signal such as "SIGTERM"' } },
+    ],
+  },
+  requestTimeout: TIMER,
+  maxHeaderBytes: { min: 1, max: TIMER.max, whole: true },
+  keepAliveTimeout: TIMER,
+  logger: "logger",
+  clock: "clock",
+}
+
+export const SERVE_HTTP_OPTIONS: OptionsSchema<ServeHTTPOptions> = {
+  ...HTTP_OPTIONS,
+  ...LISTEN_OPTIONS,
+}
+
 /** An API that listens. */
 export interface ServedHTTP extends AsyncDisposable {
   /** Where it is, base path included; of a server of yours, once that listens. */
@@ -64,6 +85,7 @@ export async function serveHTTP(
   source: AnyRegistry | HTTPServer,
   options: ServeHTTPOptions = {},
 ): Promise<ServedHTTP> {
+  validateOptions("serveHTTP", options, SERVE_HTTP_OPTIONS)
   const api = apiOf(source, options)
   const { server, host = "127.0.0.1" } = options
   if (server === undefined) checkListenAddress(host, api.inner.guard)
@@ -83,17 +105,19 @@ export async function serveHTTP(
 }
 
 function apiOf(source: AnyRegistry | HTTPServer, options: ServeHTTPOptions): HTTPServer {
+  const names = Object.keys(LISTEN_OPTIONS)
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  const { mcp } = options
   if ("inner" in source) {
-    if (options.mcp === undefined) return source
-    throw new TypeError(
-      `serveHTTP(api, options): give mcp to toHTTP, as mounts: { "/mcp": server }.`,
-    )
+    const [late] = given.find(([name]) => name === "mcp" || !names.includes(name)) ?? []
+    if (late === undefined) return source
+    const place = late === "mcp" ? `toHTTP, as mounts: { "/mcp": server }` : "toHTTP"
+    throw new TypeError(`serveHTTP(api, options): give ${late} to ${place}.`)
   }
-  const { mcp, mounts } = options
-  return toHTTP(
-    source,
-    mcp === undefined ? options : { ...options, mounts: { "/mcp": mcp, ...mounts } },
-  )
+  const { logger, clock } = options
+  const own: HTTPServerOptions = Object.fromEntries(given.filter(([name]) => !names.includes(name)))
+  const mounts = mcp === undefined ? own.mounts : { "/mcp": mcp, ...own.mounts }
+  return toHTTP(source, { ...own, mounts, logger, clock })
 }
 
 /** Limits without which one client that sends a byte now and then holds its connection for minutes. */

@@ -13,7 +13,7 @@ export type { AuthContext, TokenRequest } from "./auth/context.ts"
 /** The user's credentials, as `HTTPServiceConfig` holds them. */
 export interface AuthConfig {
   readonly auth?: Credential | Secret | undefined
-  readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
+  readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
 }
 
 /** What goes along with one request. */

@@ -1,6 +1,7 @@
 import { CallError } from "../errors.ts"
 import { discard, exchange } from "../http/exchange.ts"
 import type { HttpResponse } from "../http/exchange.ts"
+import { plainHeaders } from "../internal/headers.ts"
 import { secretsIn } from "../http/headers.ts"
 import { readHttpError } from "../http/http-error.ts"
 import { createTokenSource } from "../http/oauth.ts"
@@ -49,12 +50,12 @@ export type HandlerContext = Partial<Pick<OperationContext, "signal" | "deadline
 /** Sends the requests of one import. */
 export class Caller {
   // Private, since it holds the credentials: nothing that prints an operation finds them.
-  readonly #config: HTTPServiceConfig & { readonly contentType?: string | undefined }
+  readonly #config: WithPlainHeaders<HTTPServiceConfig> & Pick<RequestOptions, "contentType">
   readonly #documentUrl: string | undefined
   readonly #tokens: ReturnType<typeof createTokenStore>
 
   constructor(config: HTTPServiceConfig, documentUrl: string | undefined) {
-    this.#config = config
+    this.#config = withPlainHeaders(config)
     this.#documentUrl = documentUrl
     this.#tokens = createTokenStore((request: TokenRequest) =>
       createTokenSource({ ...request, fetch: this.fetch }),
@@ -72,7 +73,7 @@ export class Caller {
     input: unknown,
     options: RequestOptions = {},
   ): Promise<PreparedRequest> {
-    return (await this.#ready(source, input, options)).request
+    return (await this.#ready(source, input, withPlainHeaders(options))).request
   }
 
   /** Runs an operation that answers at once. */
@@ -142,7 +143,11 @@ export class Caller {
     )
   }
 
-  async #ready(source: OperationSource, input: unknown, options: RequestOptions): Promise<Ready> {
+  async #ready(
+    source: OperationSource,
+    input: unknown,
+    options: WithPlainHeaders<RequestOptions>,
+  ): Promise<Ready> {
     const { plan } = source
     const config = { ...this.#config, ...options }
     const { base, origin } = chooseServer(plan, { ...config, documentUrl: this.#documentUrl })
@@ -185,6 +190,19 @@ export class Caller {
       },
     })
   }
+}
+
+type WithPlainHeaders<TConfig> = Omit<TConfig, "headers"> & {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
+
+function withPlainHeaders<TConfig extends Pick<HTTPServiceConfig, "headers">>(
+  config: TConfig,
+): WithPlainHeaders<TConfig> {
+  const { headers } = config
+  return headers === undefined
+    ? (config as WithPlainHeaders<TConfig>)
+    : { ...config, headers: plainHeaders(headers) }
 }
 
 /** An error with the code that the document has for its status, if it is as described there. */

@@ -1,14 +1,19 @@
+import type { HeadersLike } from "../internal/headers.ts"
+
 /** A secret, or what gives it: asked for each call, so that a token can be renewed. */
 export type Secret = string | (() => string | Promise<string>)
+
+/** A secret that has to be there, and may come from a variable that is not set: that is an error then. */
+type Given = Secret | undefined
 
 /** How a caller proves who it is to an API. */
 export type Credential =
   /** `Authorization: Bearer …`, or another prefix such as `"Bot "`. */
-  | { readonly type: "bearer"; readonly token: Secret; readonly prefix?: string | undefined }
+  | { readonly type: "bearer"; readonly token: Given; readonly prefix?: string | undefined }
   /** A key, by default in the header `X-API-Key`; a declared scheme says where by itself. */
   | {
       readonly type: "apiKey"
-      readonly token: Secret
+      readonly token: Given
       readonly headerName?: string | undefined
       readonly in?: "header" | "query" | "cookie" | undefined
       readonly prefix?: string | undefined
@@ -23,8 +28,8 @@ export type Credential =
   /** OAuth 2 client credentials: a token is fetched, kept while it is good, and renewed. */
   | {
       readonly type: "clientCredentials"
-      readonly clientId: Secret
-      readonly clientSecret: Secret
+      readonly clientId: Given
+      readonly clientSecret: Given
       /** Default: the document's, if its origin is one that requests may go to. */
       readonly tokenUrl?: string | undefined
       /** Default: those the operation asks for. */
@@ -48,11 +53,11 @@ export interface HTTPServiceConfig {
   /** Refuse private, loopback and link-local addresses even where `baseUrl` points to one. */
   readonly blockPrivate?: boolean | undefined
   /** Sent with each request. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly headers?: HeadersLike | undefined
   /** One credential for all operations that need one; a bare secret is used as each scheme says. */
   readonly auth?: Credential | Secret | undefined
   /** Credentials by the name of the security scheme; these come before `auth`. */
-  readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
+  readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
   /** Milliseconds that a request may take, beside the caller's own deadline. Not for streams. */
   readonly timeout?: number | undefined
   /** `return` gives a redirect as the answer it is; by default it is followed within its origin. */

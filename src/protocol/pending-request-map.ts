@@ -4,6 +4,8 @@ import { refusal } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import { systemClock } from "../internal/clock.ts"
 import { errorEvent } from "../internal/error-event.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
@@ -12,7 +14,6 @@ import type { ResponseEnvelope } from "../response-envelope.ts"
 import { typeName } from "../schema/describe.ts"
 import type { Transport } from "../transport/types.ts"
 import { Endpoint } from "./endpoint.ts"
-import type { EndpointSettings } from "./endpoint.ts"
 import { EventTargetLink, isEventTarget, LoopbackLink } from "./links.ts"
 import { PendingCall } from "./pending-call.ts"
 import { requestFault } from "./pending-options.ts"
@@ -27,6 +28,13 @@ export interface PendingRequestMapOptions {
   readonly window?: number | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
+}
+
+export const PENDING_MAP_OPTIONS: OptionsSchema<PendingRequestMapOptions> = {
+  timeout: "duration",
+  window: { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true },
+  logger: "logger",
+  clock: "clock",
 }
 
 /** What `call` returns: a promise that knows its request. */
@@ -59,7 +67,9 @@ export class PendingRequestMap {
   }
 
   constructor(link?: EventTarget | Transport, options: PendingRequestMapOptions = {}) {
-    this.#endpoint = new Endpoint(linkOf(link), settingsOf(options))
+    validateOptions("new PendingRequestMap", options, PENDING_MAP_OPTIONS)
+    const { timeout = 30_000, window = 256, logger = consoleLogger, clock = systemClock } = options
+    this.#endpoint = new Endpoint(linkOf(link), { timeout, window, logger, clock })
   }
 
   /** Calls an operation of the peer. */
@@ -212,17 +222,6 @@ function linkOf(link: EventTarget | Transport | undefined): Transport {
   throw new TypeError(
     `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,
   )
-}
-
-function settingsOf(options: PendingRequestMapOptions): EndpointSettings {
-  const { timeout = 30_000, window = 256, logger = consoleLogger, clock = systemClock } = options
-  if (typeof timeout !== "number" || !(timeout > 0)) {
-    throw new TypeError("new PendingRequestMap(…): timeout must be a positive number, or Infinity.")
-  }
-  if (!Number.isInteger(window) || window < 1) {
-    throw new TypeError("new PendingRequestMap(…): window must be a whole number of at least 1.")
-  }
-  return { timeout, window, logger, clock }
 }
 
 function faultOf(operationId: unknown, options: PendingOptions | undefined): CallError | undefined {

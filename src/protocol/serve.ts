@@ -1,11 +1,13 @@
 import type { CallRequestedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import type { AnyRegistry } from "../registry.ts"
 import { callMapOver, endpointOf, PendingRequestMap } from "./pending-request-map.ts"
 import type { CallLink } from "./pending-request-map.ts"
-import { requestOf, RequestServer } from "./server.ts"
+import { requestOf, RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
 
 /** What `buildCallHandler` takes. */
@@ -20,6 +22,15 @@ export interface CallHandlerOptions extends ServeLimits {
   readonly resolveIdentity?: ResolveIdentity | undefined
 }
 
+const CALL_MAP = { methods: ["call", "respond"], expected: "a PendingRequestMap" }
+
+export const CALL_HANDLER_OPTIONS: OptionsSchema<CallHandlerOptions> = {
+  ...SERVE_LIMITS,
+  registry: { required: "registry" },
+  callMap: { required: CALL_MAP },
+  resolveIdentity: "function",
+}
+
 /**
  * Runs the operation that a request asks for, and answers. Settles when that is over, whatever became of it;
  * rejects with a `TypeError` only if it was given something else than a request.
@@ -32,6 +43,7 @@ export type CallHandler = (event: CallRequestedEvent | Event) => Promise<void>
  * That a caller left, and credit for streams, reach it through the map.
  */
 export function buildCallHandler(options: CallHandlerOptions): CallHandler {
+  validateOptions("buildCallHandler", options, CALL_HANDLER_OPTIONS)
   const server = serverOf(options, options.callMap, "buildCallHandler")
   return (given) =>
     new Promise((resolve) => {
@@ -48,6 +60,16 @@ export interface ServeCallsOptions extends ServeLimits {
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
+
+export const SERVE_CALLS_OPTIONS: OptionsSchema<ServeCallsOptions> = {
+  ...CALL_HANDLER_OPTIONS,
+  callMap: CALL_MAP,
+  transport: { methods: [], expected: "a transport or an EventTarget" },
+  logger: "logger",
+  clock: "clock",
+}
+
+export const DRAIN_OPTIONS: OptionsSchema<{ readonly grace?: number }> = { grace: { min: 0 } }
 
 /** A registry that answers calls over a link. */
 export interface CallServer extends AsyncDisposable {
@@ -68,6 +90,7 @@ export interface CallServer extends AsyncDisposable {
 
 /** Answers the calls that arrive over a link, until it is closed. */
 export function serveCalls(options: ServeCallsOptions): CallServer {
+  validateOptions("serveCalls", options, SERVE_CALLS_OPTIONS)
   const { callMap: given, transport, logger, clock } = options
   if (given === undefined && transport === undefined) {
     throw new TypeError(
@@ -95,11 +118,12 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
       return server.inFlight
     },
     close,
-    async drain({ grace = 10_000 } = {}) {
+    async drain(limits = {}) {
+      validateOptions("drain", limits, DRAIN_OPTIONS)
       // A link that can leave sends what comes elsewhere; over others it is refused.
       if (endpoint.link.leave === undefined) server.isLeaving = true
       else endpoint.link.leave()
-      await server.idle(grace)
+      await server.idle(limits.grace ?? 10_000)
       await close()
     },
     [Symbol.asyncDispose]: () => close(),
@@ -115,14 +139,8 @@ function serverOf(
   name: string,
 ): RequestServer {
   const { registry, resolveIdentity } = options
-  if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
-    throw new TypeError(`${name}(options): registry must be an OperationRegistry.`)
-  }
   if (!(callMap instanceof PendingRequestMap)) {
     throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
-  }
-  if (resolveIdentity !== undefined && typeof resolveIdentity !== "function") {
-    throw new TypeError(`${name}(options): resolveIdentity must be a function.`)
   }
   return new RequestServer(endpointOf(callMap), registry, resolveIdentity, options)
 }

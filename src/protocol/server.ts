@@ -4,6 +4,7 @@ import { isCallEvent } from "../is-call-event.ts"
 import type { AnyRegistry } from "../registry.ts"
 import type { ServedOperation, ServedOperations, TransportPeer } from "../transport/types.ts"
 import type { Identity, OperationSpec } from "../types.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { errorEvent } from "../internal/error-event.ts"
 import type { Endpoint, RequestHandler } from "./endpoint.ts"
 import { LoopbackLink } from "./links.ts"
@@ -30,6 +31,12 @@ export interface ServeLimits {
   readonly maxQueued?: number | undefined
   /** Streams that are open at the same time; no limit. */
   readonly maxStreams?: number | undefined
+}
+
+export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
+  maxInFlight: { min: 1 },
+  maxQueued: { min: 0 },
+  maxStreams: { min: 0 },
 }
 
 /** The receiving side of a link: decides who calls, what exists for them and how much at once. */
@@ -59,9 +66,9 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     this.endpoint = endpoint
     this.#registry = registry
     this.#resolveIdentity = resolveIdentity
-    this.#maxInFlight = limit("maxInFlight", limits.maxInFlight, Number.POSITIVE_INFINITY, 1)
-    this.#maxQueued = limit("maxQueued", limits.maxQueued, 1000)
-    this.#maxStreams = limit("maxStreams", limits.maxStreams, Number.POSITIVE_INFINITY)
+    this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY
+    this.#maxQueued = limits.maxQueued ?? 1000
+    this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
     this.#isLoopback = endpoint.link instanceof LoopbackLink
     this.#recent = endpoint.link.mayRepeat === true ? new RecentIds() : undefined
   }
@@ -267,10 +274,4 @@ export function requestOf(given: unknown): CallRequestedEvent {
   throw new TypeError(
     `A call handler takes a "call.requested" event: { requestId, operationId, input, … }.`,
   )
-}
-
-function limit(name: string, value: number | undefined, otherwise: number, least = 0): number {
-  if (value === undefined) return otherwise
-  if (typeof value === "number" && value >= least) return value
-  throw new TypeError(`serveCalls(options): ${name} must be a number of at least ${least}.`)
 }

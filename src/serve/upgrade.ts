@@ -1,4 +1,5 @@
 import { fromBase64 } from "../internal/base64.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { TOKEN_PREFIX } from "../transport/dial.ts"
 
 /** The request of an upgrade; `IncomingMessage` of Node is one. */
@@ -14,6 +15,11 @@ export interface UpgradeRequestLike {
 export interface UpgradeRules {
   readonly allowedOrigins?: readonly string[] | undefined
   readonly allowedHosts?: readonly string[] | undefined
+}
+
+export const UPGRADE_RULES: OptionsSchema<UpgradeRules> = {
+  allowedOrigins: { list: "text" },
+  allowedHosts: { list: "text" },
 }
 
 /** A refusal: the status that is answered, and why, for the log. */

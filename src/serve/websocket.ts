@@ -1,14 +1,13 @@
 import { serveCalls } from "../call.ts"
-import type { CallServer, PendingRequestMap, ResolveIdentity, ServeLimits } from "../call.ts"
+import type { CallServer, ResolveIdentity } from "../call.ts"
 import type { CallError } from "../errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import { Deadlines } from "../internal/deadlines.ts"
+import { validateOptions } from "../internal/options.ts"
 import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
-import type { AnyRegistry } from "../registry.ts"
 import { settleLimits } from "../transport/limits.ts"
-import type { SocketLimitOptions } from "../transport/limits.ts"
 import { SocketTransport } from "../transport/socket-transport.ts"
 import type { SocketLimits } from "../transport/socket.ts"
 import { loadWs } from "../transport/ws.ts"
@@ -16,63 +15,10 @@ import type { NodeWebSocketLike, WsServerLike } from "../transport/ws.ts"
 import type { Identity } from "../types.ts"
 import { expired, whenExpired } from "./expiry.ts"
 import { Gate, chooseProtocol } from "./gate.ts"
-import type { Authenticate } from "./gate.ts"
 import { isLoopback, pathOf } from "./upgrade.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
-
-/** An HTTP server that upgrades connections; `http.Server` and `https.Server` of Node are such. */
-export interface UpgradeServerLike {
-  on(type: "upgrade", listener: UpgradeListener): unknown
-  off(type: "upgrade", listener: UpgradeListener): unknown
-}
-
-/** What an HTTP server calls with a request to upgrade. */
-export type UpgradeListener = (request: UpgradeRequestLike, socket: unknown, head: unknown) => void
-
-/** A client that is connected. */
-export interface WebSocketConnection {
-  /** Calls what the client serves. */
-  readonly callMap: PendingRequestMap
-  readonly identity: Identity | undefined
-  readonly request: UpgradeRequestLike
-}
-
-/** Pays for a call, or gives why it cannot be paid for. */
-export type Charge = (
-  identity: Identity | undefined,
-  request: UpgradeRequestLike,
-) => CallError | undefined
-
-/** Options of `serveWebSocket`. */
-export interface ServeWebSocketOptions extends ServeLimits, SocketLimitOptions, UpgradeRules {
-  readonly registry: AnyRegistry
-  /** An HTTP server to listen to. It stays yours: start and close it yourself. */
-  readonly server?: UpgradeServerLike | undefined
-  /** A port to listen on instead, 0 for any. */
-  readonly port?: number | undefined
-  /** The address for `port`: 127.0.0.1. Any other than a loopback needs `authenticate`. */
-  readonly host?: string | undefined
-  /** The only path that is answered. Upgrades of other paths are left to other listeners. */
-  readonly path?: string | undefined
-  readonly authenticate?: Authenticate | undefined
-  /** Milliseconds that `authenticate` may take: 10,000. */
-  readonly authenticateTimeout?: number | undefined
-  /** Decides per call who is calling; without it that is who `authenticate` found. */
-  readonly resolveIdentity?: ResolveIdentity | undefined
-  /**
-   * Asked once for each call, before it is run. The error that it gives is what the client gets:
-   * `RATE_LIMITED`, where a caller has had its share.
-   */
-  readonly charge?: Charge | undefined
-  /** Identities that clients claim for their calls count. Only for clients that are trusted so far. */
-  readonly isTrusted?: boolean | undefined
-  /** Connections at the same time; no limit. */
-  readonly maxConnections?: number | undefined
-  /** Told of each client that connects. */
-  readonly onConnection?: ((connection: WebSocketConnection) => void) | undefined
-  readonly clock?: Clock | undefined
-  readonly logger?: Logger | undefined
-}
+import type { UpgradeRequestLike } from "./upgrade.ts"
+import { SERVE_WEBSOCKET_OPTIONS } from "./websocket-options.ts"
+import type { ServeWebSocketOptions, UpgradeListener } from "./websocket-options.ts"
 
 /** A registry that answers over WebSockets. */
 export interface ServedWebSocket extends AsyncDisposable {
@@ -94,6 +40,7 @@ export interface ServedWebSocket extends AsyncDisposable {
  * `allowedOrigins`; on a loopback address, only under its own names or `allowedHosts`.
  */
 export async function serveWebSocket(options: ServeWebSocketOptions): Promise<ServedWebSocket> {
+  validateOptions("serveWebSocket", options, SERVE_WEBSOCKET_OPTIONS)
   const { server, port, host = "127.0.0.1", authenticate } = options
   if (server !== undefined && port !== undefined) {
     throw new TypeError("serveWebSocket(options): give either server or port, not both.")
@@ -104,10 +51,7 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
         "() => null lets everyone in, as nobody in particular.",
     )
   }
-  if (typeof (options.registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
-    throw new TypeError("serveWebSocket(options): registry must be an OperationRegistry.")
-  }
-  const limits = settleLimits("serveWebSocket", options)
+  const limits = settleLimits(options)
   const { WebSocketServer } = await loadWs("serve/websocket")
   const served = new Served(options, limits)
   const shared = {

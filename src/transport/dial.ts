@@ -1,4 +1,6 @@
 import { toBase64 } from "../internal/base64.ts"
+import { plainHeaders } from "../internal/headers.ts"
+import type { HeadersLike } from "../internal/headers.ts"
 import type { Clock } from "../platform.ts"
 import type { Connect, ConnectFailure } from "./socket-transport.ts"
 import { endSocket, loadWs, OPEN } from "./ws.ts"
@@ -9,7 +11,7 @@ export type PerConnection<TValue> = TValue | (() => TValue | Promise<TValue>)
 
 /** What one attempt to connect needs. */
 export interface DialOptions {
-  readonly headers?: PerConnection<Readonly<Record<string, string>>> | undefined
+  readonly headers?: PerConnection<HeadersLike> | undefined
   readonly protocols?: PerConnection<readonly string[]> | undefined
   readonly token?: PerConnection<string> | undefined
   readonly WebSocket?: WebSocketConstructor | undefined
@@ -141,7 +143,7 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
     const ws = await loadWs("transport/websocket")
     const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
     return new ws.WebSocket(url, protocols, {
-      headers: { ...headers, ...authorization },
+      headers: { ...plainHeaders(headers ?? {}), ...authorization },
       maxPayload: options.maxFrameBytes,
       perMessageDeflate: false,
     })

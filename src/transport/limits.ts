@@ -1,3 +1,4 @@
+import type { OptionsSchema } from "../internal/options.ts"
 import type { SocketLimits } from "./socket.ts"
 
 /** The limits of a socket; what is left out has its default. */
@@ -12,23 +13,24 @@ export interface SocketLimitOptions {
   readonly stallTimeout?: number | undefined
 }
 
+export const SOCKET_LIMITS: OptionsSchema<SocketLimitOptions> = {
+  maxFrameBytes: { min: 1024 },
+  maxBufferedBytes: { min: 1024 },
+  pingInterval: { min: 0 },
+  stallTimeout: { min: 1 },
+}
+
 const MIB = 1024 * 1024
 
-/** The limits with their defaults. Throws a `TypeError` that names the one that is no number. */
+/** The limits with their defaults. */
 export function settleLimits(
-  user: string,
   options: SocketLimitOptions,
   maxBufferedBytes: number = MIB,
 ): SocketLimits {
-  const settle = (name: keyof SocketLimitOptions, otherwise: number, least: number): number => {
-    const value = options[name] ?? otherwise
-    if (typeof value === "number" && value >= least) return value
-    throw new TypeError(`${user}({ ${name} }) must be a number of at least ${least}.`)
-  }
   return {
-    maxFrameBytes: settle("maxFrameBytes", MIB, 1024),
-    maxBufferedBytes: settle("maxBufferedBytes", maxBufferedBytes, 1024),
-    pingInterval: settle("pingInterval", 30_000, 0),
-    stallTimeout: settle("stallTimeout", 5000, 1),
+    maxFrameBytes: options.maxFrameBytes ?? MIB,
+    maxBufferedBytes: options.maxBufferedBytes ?? maxBufferedBytes,
+    pingInterval: options.pingInterval ?? 30_000,
+    stallTimeout: options.stallTimeout ?? 5000,
   }
 }

@@ -1,10 +1,14 @@
 import { systemClock } from "../internal/clock.ts"
+import { HEADERS } from "../internal/headers.ts"
+import type { HeadersLike } from "../internal/headers.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { awaitSocket, dialer } from "./dial.ts"
 import type { PerConnection } from "./dial.ts"
-import { settleLimits } from "./limits.ts"
+import { settleLimits, SOCKET_LIMITS } from "./limits.ts"
 import type { SocketLimitOptions } from "./limits.ts"
 import { pageLifecycle } from "./page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
@@ -19,7 +23,7 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
    */
   readonly token?: PerConnection<string> | undefined
   /** Headers of the upgrade. Only with the package `ws`. */
-  readonly headers?: PerConnection<Readonly<Record<string, string>>> | undefined
+  readonly headers?: PerConnection<HeadersLike> | undefined
   /** Subprotocols to offer. */
   readonly protocols?: PerConnection<readonly string[]> | undefined
   /** Makes the sockets: `ws` where it is installed, else the platform's. */
@@ -32,6 +36,21 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
   readonly isTrusted?: boolean | undefined
   readonly clock?: Clock | undefined
   readonly logger?: Logger | undefined
+}
+
+export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
+  ...SOCKET_LIMITS,
+  token: { secret: { either: ["text", "function"] } },
+  headers: { either: ["function", HEADERS] },
+  protocols: { either: [{ list: "text" }, "function"] },
+  WebSocket: "function",
+  reconnect: {
+    either: ["boolean", { members: { minDelay: { min: 0 }, maxDelay: { min: 0 } } }],
+  },
+  connectTimeout: "duration",
+  isTrusted: "boolean",
+  clock: "clock",
+  logger: "logger",
 }
 
 // A client decides itself how much it asks for at once.
@@ -52,8 +71,9 @@ export function createWebSocketTransport(
   target: string | URL | WebSocketLike,
   options: WebSocketTransportOptions = {},
 ): WebSocketTransport {
+  validateOptions("createWebSocketTransport", options, WEBSOCKET_OPTIONS)
   const { clock = systemClock, logger = consoleLogger, connectTimeout = 10_000 } = options
-  const limits = settleLimits("createWebSocketTransport", options, CLIENT_BUFFER)
+  const limits = settleLimits(options, CLIENT_BUFFER)
   const dial = {
     headers: options.headers,
     protocols: options.protocols,

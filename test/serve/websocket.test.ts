@@ -210,7 +210,7 @@ describe("serveWebSocket", () => {
 
   test.each([
     [{ registry: {} }, "registry must be an OperationRegistry"],
-    [{ registry, port: 0, server: {} }, "either server or port"],
+    [{ registry, port: 0, server: { on() {}, off() {} } }, "either server or port"],
     [{ registry, port: 0, host: "0.0.0.0" }, "can be reached from other machines"],
     [{ registry, port: 0, host: "::" }, "can be reached from other machines"],
     [{ registry, port: 0, maxFrameBytes: -1 }, "maxFrameBytes"],

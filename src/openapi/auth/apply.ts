@@ -98,7 +98,7 @@ export class CredentialWriter {
     }
   }
 
-  async #read(secret: Secret, what = "the credential"): Promise<string> {
+  async #read(secret: Secret | undefined, what = "the credential"): Promise<string> {
     const value = await readSecret(secret, what, this.#context)
     if (value === "") throw unauthenticated("it is empty", what, this.#context)
     this.#secrets.add(value)
@@ -187,7 +187,7 @@ export class CredentialWriter {
 /** The token of a credential that is one text, and its prefix; a scheme says where it goes. */
 function asBare(
   credential: Credential | Secret,
-): { readonly token: Secret; readonly prefix?: string | undefined } | undefined {
+): { readonly token: Secret | undefined; readonly prefix?: string | undefined } | undefined {
   if (typeof credential !== "object") return { token: credential }
   return credential.type === "bearer" || credential.type === "apiKey" ? credential : undefined
 }

@@ -8,7 +8,7 @@ import type { AuthContext } from "./context.ts"
  * What a failing function says is not repeated, and not kept as a cause: it may hold the secret.
  */
 export async function readSecret(
-  secret: Secret,
+  secret: Secret | undefined,
   what: string,
   context: AuthContext,
 ): Promise<string> {

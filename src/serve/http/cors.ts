@@ -1,9 +1,16 @@
+import type { OptionsSchema } from "../../internal/options.ts"
+
 /** Which pages of other origins may call. Off, when left out. */
 export interface CorsOptions {
   /** Such as `["https://app.example.com"]`; `["*"]` for all, never together with `credentials`. */
   readonly origins: readonly string[]
   /** Browsers send cookies along. */
   readonly credentials?: boolean | undefined
+}
+
+export const CORS_OPTIONS: OptionsSchema<CorsOptions> = {
+  origins: { required: { list: "text" } },
+  credentials: "boolean",
 }
 
 type Headers = Readonly<Record<string, string>>
@@ -28,7 +35,7 @@ export class Cors {
   readonly #headers = new Map<string, Headers>()
 
   constructor({ origins, credentials = false }: CorsOptions) {
-    if (!Array.isArray(origins) || origins.length === 0) {
+    if (origins.length === 0) {
       throw new TypeError(
         'cors.origins must name at least one origin: ["https://app.example.com"].',
       )
@@ -71,9 +78,8 @@ function allow(origin: string, credentials: boolean): Headers {
 }
 
 /** An origin as browsers send it; anything else would never match, or match too much. */
-function checkOrigin(origin: unknown): string {
-  const text = String(origin)
-  const isOne = typeof origin === "string" && !text.includes("*") && URL.canParse(text)
+function checkOrigin(text: string): string {
+  const isOne = !text.includes("*") && URL.canParse(text)
   if (isOne && new URL(text).origin === text) return text
   throw new TypeError(
     `cors.origins: "${text}" is no origin. Write scheme, host and port only, without a slash at the ` +

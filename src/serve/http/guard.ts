@@ -7,7 +7,7 @@ import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
-import type { Charge } from "../websocket.ts"
+import type { Charge } from "../websocket-options.ts"
 import { Entrance } from "./admission.ts"
 import type { Admission, Caller, Refused } from "./admission.ts"
 import { askWho, judge } from "./auth/ask.ts"
@@ -224,9 +224,6 @@ function settleAuthenticate(options: GuardOptions, clock: Clock): Authenticate |
   const { auth, authenticate } = options
   if (auth !== undefined && authenticate !== undefined) {
     throw new TypeError("Give either auth or authenticate; auth takes a function too.")
-  }
-  if (authenticate !== undefined && typeof authenticate !== "function") {
-    throw new TypeError("authenticate must be a function from a request to an identity.")
   }
   return auth === undefined ? authenticate : createAuthenticate(auth, clock)
 }

@@ -1,5 +1,6 @@
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { Clock } from "../../platform.ts"
 
 /** How many calls each caller may make, over time. */
@@ -7,6 +8,11 @@ export interface RateLimitOptions {
   readonly perSecond: number
   /** How many at once after a rest; as many as in a second, at least 1. */
   readonly burst?: number | undefined
+}
+
+export const RATE_LIMIT_OPTIONS: OptionsSchema<RateLimitOptions> = {
+  perSecond: { required: { min: 0 } },
+  burst: "count",
 }
 
 /** What each caller may use. */
@@ -45,8 +51,8 @@ export class Limits {
   constructor(options: LimitOptions, clock: Clock) {
     const { rateLimit, maxConcurrency = 100, maxStreams = 20 } = options
     this.#clock = clock
-    this.#maxConcurrency = checkCount("maxConcurrency", maxConcurrency, 1)
-    this.#maxStreams = checkCount("maxStreams", maxStreams, 0)
+    this.#maxConcurrency = maxConcurrency
+    this.#maxStreams = maxStreams
     const { perSecond, burst } = rateLimit ?? { perSecond: Number.POSITIVE_INFINITY }
     if (rateLimit !== undefined && !(Number.isFinite(perSecond) && perSecond > 0)) {
       throw new TypeError(
@@ -54,7 +60,7 @@ export class Limits {
       )
     }
     this.#perMs = perSecond / 1000
-    this.#burst = checkCount("rateLimit.burst", burst ?? Math.max(1, Math.ceil(perSecond)), 1)
+    this.#burst = burst ?? Math.max(1, Math.ceil(perSecond))
   }
 
   /** Callers that are remembered. */
@@ -127,12 +133,4 @@ export class Limits {
 
 function busy(message: string): CallError {
   return refusal("RATE_LIMITED", message, { retryAfterMs: SLOT_RETRY_MS })
-}
-
-function checkCount(name: string, value: number, least: number): number {
-  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && value >= least))
-    return value
-  throw new TypeError(
-    `${name} must be a whole number of at least ${least}, or Infinity for no limit.`,
-  )
 }

@@ -102,14 +102,6 @@ function resolveMount(
   if (path === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
   const options = isMountOptions(given) ? given : undefined
   const mount = options === undefined ? (given as ServerLike | MountHandler) : options.mount
-  if (typeof mount !== "function" && typeof mount?.fetch !== "function") {
-    throw new TypeError(
-      `toHTTP(): ${name} must be a server with fetch and node, a handler, or { mount, public }.`,
-    )
-  }
-  if (options !== undefined && typeof options.public !== "boolean") {
-    throw new TypeError(`toHTTP(): ${name}.public must be true or false.`)
-  }
   const isPublic = options?.public ?? false
   if (isMountable(mount)) {
     const host = { name, authenticate: isPublic ? undefined : authenticate, clock }

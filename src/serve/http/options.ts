@@ -1,13 +1,18 @@
+import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { Authenticate } from "../gate.ts"
-import { exposure } from "../mcp/options.ts"
+import { EXPOSE_OPTIONS, exposure } from "../mcp/options.ts"
 import type { ExposeOptions } from "../mcp/options.ts"
+import { UPGRADE_RULES } from "../upgrade.ts"
+import { AUTH_OPTIONS } from "./auth/options.ts"
 import type { AuthOptions } from "./auth/options.ts"
+import { CORS_OPTIONS } from "./cors.ts"
 import type { CorsOptions } from "./cors.ts"
+import { RATE_LIMIT_OPTIONS } from "./limits.ts"
 import type { RateLimitOptions } from "./limits.ts"
 import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
-import type { HTTPMount } from "./mounts.ts"
+import type { HTTPMount, MountOptions } from "./mounts.ts"
 import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./spine.ts"
 
 /** Options of `toHTTP`. */
@@ -83,12 +88,68 @@ export interface SSEOptions {
   readonly maxBufferBytes?: number | undefined
 }
 
-/** Fills in what was left out; throws a `TypeError` for what makes no sense. */
+const SSE_OPTIONS: OptionsSchema<SSEOptions> = {
+  heartbeatMs: "count",
+  maxStreams: "count",
+  maxBufferBytes: "count",
+}
+
+const MOUNTED: readonly OptionRule[] = [
+  "function",
+  { methods: ["fetch"], expected: "a server with fetch() and node()" },
+]
+
+/** What answers in place of the API. */
+export const MOUNT_OPTION: OptionRule = {
+  either: [
+    ...MOUNTED,
+    {
+      members: {
+        mount: { required: { either: MOUNTED } },
+        public: { required: "boolean" },
+      } satisfies OptionsSchema<MountOptions>,
+    },
+  ],
+}
+
+export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
+  title: "string",
+  version: "string",
+  description: "string",
+  basePath: "string",
+  gateway: "boolean",
+  rest: {
+    either: [
+      "boolean",
+      { members: { path: { required: "string" } } satisfies OptionsSchema<RestOptions> },
+    ],
+  },
+  expose: { members: EXPOSE_OPTIONS },
+  auth: { members: AUTH_OPTIONS },
+  authenticate: "function",
+  authenticateTimeout: "duration",
+  trustedProxies: { list: "text" },
+  ...UPGRADE_RULES,
+  cors: { members: CORS_OPTIONS },
+  maxBodyBytes: "count",
+  maxBatch: "count",
+  maxDepth: "count",
+  rateLimit: { members: RATE_LIMIT_OPTIONS },
+  maxConcurrency: "count",
+  sse: { members: SSE_OPTIONS },
+  timeout: "duration",
+  drainMs: { min: 0 },
+  mounts: { record: MOUNT_OPTION },
+  routes: "function",
+  files: { methods: ["has", "answer"], expected: "files with has() and answer()" },
+  isReady: "function",
+  logger: "logger",
+  clock: "clock",
+}
+
+/** Fills in what was left out; throws a `TypeError` for a path that cannot be served. */
 export function settleHTTPOptions(options: HTTPServerOptions): SettledHTTPOptions {
   const { gateway = true, rest = true, sse = {}, auth, authenticate, timeout } = options
-  if (timeout !== undefined && !(timeout > 0)) {
-    throw new TypeError("toHTTP(): timeout must be a number of milliseconds above 0.")
-  }
   const restPath = typeof rest === "object" ? rest.path : "/api"
   return {
     title: options.title ?? "Operations",
@@ -97,22 +158,22 @@ export function settleHTTPOptions(options: HTTPServerOptions): SettledHTTPOption
     basePath: settlePath("basePath", options.basePath ?? ""),
     gateway,
     rest: rest === false ? undefined : { path: settlePath("rest.path", restPath) },
-    isExposed: exposure(options.expose ?? {}, "toHTTP"),
+    isExposed: exposure(options.expose ?? {}),
     isFiltered: options.expose !== undefined,
     auth,
     authenticate,
     allowedHosts: options.allowedHosts,
     allowedOrigins: options.allowedOrigins,
     cors: options.cors,
-    maxBodyBytes: whole("maxBodyBytes", options.maxBodyBytes, 1024 * 1024),
-    maxBatch: whole("maxBatch", options.maxBatch, 100),
-    maxDepth: whole("maxDepth", options.maxDepth, 64),
+    maxBodyBytes: options.maxBodyBytes ?? 1024 * 1024,
+    maxBatch: options.maxBatch ?? 100,
+    maxDepth: options.maxDepth ?? 64,
     rateLimit: options.rateLimit,
-    maxConcurrency: whole("maxConcurrency", options.maxConcurrency, 100),
+    maxConcurrency: options.maxConcurrency ?? 100,
     sse: {
-      heartbeatMs: whole("sse.heartbeatMs", sse.heartbeatMs, 15_000),
-      maxStreams: whole("sse.maxStreams", sse.maxStreams, 20),
-      maxBufferBytes: whole("sse.maxBufferBytes", sse.maxBufferBytes, 64 * 1024),
+      heartbeatMs: sse.heartbeatMs ?? 15_000,
+      maxStreams: sse.maxStreams ?? 20,
+      maxBufferBytes: sse.maxBufferBytes ?? 64 * 1024,
     },
     timeout,
   }
@@ -125,11 +186,4 @@ export function settlePath(option: string, path: string): string {
   throw new TypeError(
     `toHTTP(): ${option} must be a path of plain letters, such as "/v1", without a slash at its end.`,
   )
-}
-
-/** A whole number of at least 1, or as many as one likes. */
-function whole(option: string, value: number | undefined, fallback: number): number {
-  if (value === undefined) return fallback
-  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && value >= 1)) return value
-  throw new TypeError(`toHTTP(): ${option} must be a whole number, at least 1.`)
 }

@@ -1,5 +1,6 @@
 import { systemClock } from "../../internal/clock.ts"
 import { isCallError } from "../../errors.ts"
+import { validateOptions } from "../../internal/options.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { Authenticated } from "../authenticated.ts"
@@ -21,7 +22,7 @@ import { Mounts } from "./mounts.ts"
 import type { Mount, MountHandler } from "./mounts.ts"
 import { TAKEN, answerNode } from "./node.ts"
 import type { HTTPRequestLike, HTTPResponseLike } from "./node.ts"
-import { settleHTTPOptions } from "./options.ts"
+import { HTTP_OPTIONS, settleHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions } from "./options.ts"
 import { createRest } from "./rest.ts"
 import { Router } from "./router.ts"
@@ -64,6 +65,7 @@ export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): 
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
     throw new TypeError("toHTTP(registry): registry must be an OperationRegistry.")
   }
+  validateOptions("toHTTP", options, HTTP_OPTIONS)
   return new Server(registry, options)
 }
 

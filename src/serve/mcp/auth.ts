@@ -1,5 +1,6 @@
 import { systemClock } from "../../internal/clock.ts"
 import { setRef } from "../../internal/defer.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../logger.ts"
 import type { Identity } from "../../types.ts"
 import { takeApart } from "../authenticated.ts"
@@ -33,6 +34,23 @@ export interface AuthOptions {
   readonly requiredScopes?: readonly string[] | undefined
   /** Served under `/.well-known/oauth-protected-resource`, and named to clients without a token. */
   readonly resourceMetadata?: ResourceMetadata | undefined
+}
+
+export const AUTH_OPTIONS: OptionsSchema<AuthOptions> = {
+  authenticate: "function",
+  authenticateTimeout: "duration",
+  requiredScopes: { list: "text" },
+  resourceMetadata: {
+    members: {
+      resource: { required: "url" },
+      authorization_servers: { required: { list: "text" } },
+      scopes_supported: { list: "text" },
+      bearer_methods_supported: { list: "text" },
+      resource_name: "string",
+      resource_documentation: "string",
+    },
+    open: true,
+  },
 }
 
 /** What another part of the application has found out about a caller. */
@@ -175,11 +193,6 @@ function placeOf(
   metadata: ResourceMetadata | undefined,
 ): { readonly path: string; readonly url: string } | undefined {
   if (metadata === undefined) return undefined
-  if (!URL.canParse(metadata.resource)) {
-    throw new TypeError(
-      "toMCP(): resourceMetadata.resource must be the address of this server, such as https://example.com/mcp.",
-    )
-  }
   const { origin, pathname } = new URL(metadata.resource)
   const path = `${WELL_KNOWN}${pathname === "/" ? "" : pathname}`
   return { path, url: `${origin}${path}` }

@@ -1,4 +1,6 @@
 import { CallError } from "../../errors.ts"
+import { TIMER } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"
 import type { NodeRequestLike, NodeResponseLike } from "./node.ts"
 
@@ -12,6 +14,13 @@ export interface ListenOptions {
   readonly path?: string | undefined
   /** Milliseconds in which a request has to be there, with its body; 30,000. */
   readonly requestTimeout?: number | undefined
+}
+
+export const LISTEN_OPTIONS: OptionsSchema<ListenOptions> = {
+  port: "port",
+  host: "text",
+  path: { pattern: /^\//, expected: 'a path such as "/mcp"' },
+  requestTimeout: TIMER,
 }
 
 /** A server that listens. */

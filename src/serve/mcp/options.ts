@@ -1,3 +1,4 @@
+import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
 import type { OperationSpec } from "../../types.ts"
@@ -45,6 +46,33 @@ export interface ExposeOptions {
 
 export type ExposeRule = readonly string[] | ((spec: OperationSpec) => boolean)
 
+const EXPOSE_RULE: OptionRule = { either: [{ list: "text" }, "function"] }
+
+export const EXPOSE_OPTIONS: OptionsSchema<
+  Pick<ExposeOptions, "include" | "exclude" | "namespaces">
+> = { include: EXPOSE_RULE, exclude: EXPOSE_RULE, namespaces: { list: "text" } }
+
+export const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
+  naming: { either: [{ oneOf: ["underscore", "dots"] }, "function"] },
+  schemaProfile: { oneOf: ["spec", "portable"] },
+  expose: {
+    members: {
+      ...EXPOSE_OPTIONS,
+      mode: { oneOf: ["auto", "all", "search"] },
+      threshold: { min: 0, whole: true },
+    } satisfies OptionsSchema<ExposeOptions>,
+  },
+  textResult: "function",
+  maxResultBytes: "count",
+  pageSize: "count",
+  ttlMs: { min: 0, whole: true },
+  streamLimit: "count",
+  maxStreamLimit: "count",
+  streamTimeoutMs: "count",
+  maxStreamTimeoutMs: "count",
+  logger: "logger",
+}
+
 /** Options with everything filled in. */
 export interface SettledOptions {
   readonly naming: "underscore" | "dots" | ((spec: OperationSpec) => string)
@@ -68,51 +96,37 @@ export interface StreamLimits {
   readonly maxTimeoutMs: number
 }
 
-/** Fills in what was left out; throws a `TypeError` for what makes no sense. */
+/** Fills in what was left out. */
 export function settleOptions(options: SurfaceOptions): SettledOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto" } = expose
-  if (typeof naming !== "function") oneOf("naming", naming, ["underscore", "dots"])
-  oneOf("schemaProfile", schemaProfile, ["spec", "portable"])
-  oneOf("expose.mode", mode, ["auto", "all", "search"])
-  if (textResult !== undefined && typeof textResult !== "function") {
-    throw new TypeError("toMCP(): textResult must be a function.")
-  }
-  const maxLimit = whole("maxStreamLimit", options.maxStreamLimit, 1000)
-  const maxTimeoutMs = whole("maxStreamTimeoutMs", options.maxStreamTimeoutMs, 300_000)
+  const maxLimit = options.maxStreamLimit ?? 1000
+  const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
   return {
     naming,
     isPortable: schemaProfile === "portable",
     isExposed: exposure(expose),
     mode,
-    threshold: whole("expose.threshold", expose.threshold, 64, 0),
+    threshold: expose.threshold ?? 64,
     textResult,
-    maxResultBytes: whole("maxResultBytes", options.maxResultBytes, 8 * 1024 * 1024),
-    pageSize: whole("pageSize", options.pageSize, 200),
-    ttlMs: Math.min(whole("ttlMs", options.ttlMs, 300_000, 0), Number.MAX_SAFE_INTEGER),
+    maxResultBytes: options.maxResultBytes ?? 8 * 1024 * 1024,
+    pageSize: options.pageSize ?? 200,
+    ttlMs: Math.min(options.ttlMs ?? 300_000, Number.MAX_SAFE_INTEGER),
     streams: {
-      limit: Math.min(whole("streamLimit", options.streamLimit, 100), maxLimit),
+      limit: Math.min(options.streamLimit ?? 100, maxLimit),
       maxLimit,
-      timeoutMs: Math.min(whole("streamTimeoutMs", options.streamTimeoutMs, 10_000), maxTimeoutMs),
+      timeoutMs: Math.min(options.streamTimeoutMs ?? 10_000, maxTimeoutMs),
       maxTimeoutMs,
     },
     logger: options.logger ?? consoleLogger,
   }
 }
 
-/** What the rules make of a spec; `caller` is whose options they are, for what is said of mistakes. */
-export function exposure(
-  expose: ExposeOptions,
-  caller: string = "toMCP",
-): (spec: OperationSpec) => boolean {
+/** Whether the rules show a spec. */
+export function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolean {
   const { namespaces } = expose
-  const include =
-    expose.include === undefined ? undefined : matcher("include", expose.include, caller)
-  const exclude =
-    expose.exclude === undefined ? undefined : matcher("exclude", expose.exclude, caller)
-  if (namespaces !== undefined && !isStrings(namespaces)) {
-    throw new TypeError(`${caller}(): expose.namespaces must be a list of names, such as ["task"].`)
-  }
+  const include = expose.include === undefined ? undefined : matcher(expose.include)
+  const exclude = expose.exclude === undefined ? undefined : matcher(expose.exclude)
   return (spec) =>
     spec.visibility !== "internal" &&
     (namespaces === undefined || namespaces.includes(spec.namespace)) &&
@@ -120,33 +134,8 @@ export function exposure(
     (exclude === undefined || !exclude(spec))
 }
 
-function matcher(
-  option: string,
-  rule: ExposeRule,
-  caller: string,
-): (spec: OperationSpec) => boolean {
+function matcher(rule: ExposeRule): (spec: OperationSpec) => boolean {
   if (typeof rule === "function") return rule
-  if (!isStrings(rule)) {
-    throw new TypeError(
-      `${caller}(): expose.${option} must be a function, or a list such as ["task.create", "mail.*"].`,
-    )
-  }
   const ids = new Set(rule)
   return ({ namespace, name }) => ids.has(`${namespace}.${name}`) || ids.has(`${namespace}.*`)
-}
-
-function isStrings(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((item) => typeof item === "string")
-}
-
-function oneOf(option: string, value: unknown, allowed: readonly string[]): void {
-  if (allowed.includes(value as string)) return
-  throw new TypeError(`toMCP(): ${option} must be one of ${allowed.join(", ")}.`)
-}
-
-function whole(option: string, value: number | undefined, fallback: number, least = 1): number {
-  if (value === undefined) return fallback
-  if (value === Number.POSITIVE_INFINITY || (Number.isInteger(value) && value >= least))
-    return value
-  throw new TypeError(`toMCP(): ${option} must be a whole number, at least ${least}.`)
 }

@@ -22,7 +22,7 @@ export class StateSeal {
   readonly #ttlMs: number
   readonly #now: () => number
 
-  constructor(key: string | Uint8Array | undefined, ttlMs: number, now: () => number = Date.now) {
+  constructor(key: string | Uint8Array | undefined, ttlMs: number, now = (): number => Date.now()) {
     this.#key = importKey(keyBytes(key))
     // Told where it is used.
     this.#key.catch(() => undefined)

@@ -1,3 +1,4 @@
+import type { OptionsSchema } from "../../internal/options.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { Logger } from "../../logger.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
@@ -12,6 +13,8 @@ export interface SessionLimits {
   /** Milliseconds after which an unused one goes; 30 minutes. */
   readonly idleMs?: number | undefined
 }
+
+export const SESSION_LIMITS: OptionsSchema<SessionLimits> = { max: "count", idleMs: "duration" }
 
 interface Session {
   /** Empty until the transport has given one. */

@@ -1,4 +1,6 @@
 import { CallError } from "../../errors.ts"
+import { IDENTITY } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../logger.ts"
 import type { Identity } from "../../types.ts"
 import { claimOutput } from "./console.ts"
@@ -13,6 +15,12 @@ export interface StdioOptions {
   readonly exit?: boolean | undefined
   /** The longest message, in bytes; 10 MiB. */
   readonly maxMessageBytes?: number | undefined
+}
+
+export const STDIO_OPTIONS: OptionsSchema<StdioOptions> = {
+  identity: IDENTITY,
+  exit: "boolean",
+  maxMessageBytes: "count",
 }
 
 /** A connection over standard input and output. */

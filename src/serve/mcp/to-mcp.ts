@@ -1,3 +1,5 @@
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
@@ -5,15 +7,16 @@ import type { MCPIcon } from "../../response-envelope.ts"
 import type { Identity } from "../../types.ts"
 import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer, MountHost } from "../mount.ts"
+import { UPGRADE_RULES } from "../upgrade.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import { Doorkeeper } from "./auth.ts"
+import { AUTH_OPTIONS, Doorkeeper } from "./auth.ts"
 import type { AuthOptions, GivenCaller } from "./auth.ts"
 import { ChangeNotices } from "./changes.ts"
 import { HTTPServing } from "./http.ts"
 import type { Incoming } from "./http.ts"
 import { describeNamespaces, SEARCH_FIRST } from "./instructions.ts"
-import { listenOn } from "./listen.ts"
+import { LISTEN_OPTIONS, listenOn } from "./listen.ts"
 import type { Listening, ListenOptions } from "./listen.ts"
 import type { MCPSurface, SurfaceCost } from "./model.ts"
 import { mountServer } from "./mounted.ts"
@@ -23,8 +26,10 @@ import { StateSeal } from "./request-state.ts"
 import { loadServerSDK, loadStdioSDK } from "./sdk.ts"
 import { Servers } from "./server.ts"
 import type { Caller } from "./server.ts"
+import { SURFACE_OPTIONS } from "./options.ts"
+import { SESSION_LIMITS } from "./sessions.ts"
 import type { SessionLimits } from "./sessions.ts"
-import { serveStdio } from "./stdio.ts"
+import { serveStdio, STDIO_OPTIONS } from "./stdio.ts"
 import type { StdioConnection, StdioOptions } from "./stdio.ts"
 import { createSurface } from "./surface.ts"
 import type { SurfaceOptions } from "./surface.ts"
@@ -58,6 +63,25 @@ export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRu
   /** Milliseconds that `close` waits for calls that run; 5,000. */
   readonly drainMs?: number | undefined
   readonly logger?: Logger | undefined
+}
+
+export const MCP_SERVER_OPTIONS: OptionsSchema<MCPServerOptions> = {
+  ...SURFACE_OPTIONS,
+  ...AUTH_OPTIONS,
+  ...UPGRADE_RULES,
+  name: "text",
+  version: "text",
+  title: "string",
+  icons: { list: { members: { src: { required: "text" } }, open: true } },
+  websiteUrl: "url",
+  instructions: { either: ["string", { oneOf: [false] }] },
+  sessions: { either: [{ oneOf: [false] }, { members: SESSION_LIMITS }] },
+  maxBodyBytes: "count",
+  keepAliveMs: "duration",
+  stateKey: { secret: { either: ["text", { methods: ["subarray"], expected: "a Uint8Array" }] } },
+  stateTtlMs: "duration",
+  inputTimeoutMs: "duration",
+  drainMs: { min: 0 },
 }
 
 /** A registry as an MCP server, over HTTP and standard input and output, for clients of both eras. */
@@ -94,6 +118,7 @@ export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MC
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
     throw new TypeError("toMCP(registry): registry must be an OperationRegistry.")
   }
+  validateOptions("toMCP", options, MCP_SERVER_OPTIONS)
   return new RegistryServer(registry, options)
 }
 
@@ -160,6 +185,7 @@ class RegistryServer implements MCPServer, Mountable {
   }
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
+    validateOptions("listen", options, LISTEN_OPTIONS)
     const hasAuthentication = this.#options.authenticate !== undefined
     const listening = await listenOn(this.node, options, hasAuthentication)
     this.#closers.add(listening)
@@ -167,6 +193,7 @@ class RegistryServer implements MCPServer, Mountable {
   }
 
   async stdio(options: StdioOptions = {}): Promise<StdioConnection> {
+    validateOptions("stdio", options, STDIO_OPTIONS)
     const [sdk, stdio] = await Promise.all([loadServerSDK(), loadStdioSDK()])
     const caller: Caller = { identity: options.identity }
     const connection = await serveStdio(

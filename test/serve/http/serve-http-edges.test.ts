@@ -3,15 +3,18 @@ import type { Server } from "node:http"
 import { expect, test } from "vitest"
 import { silentLogger } from "../../../src/logger.ts"
 import { serveHTTP } from "../../../src/node/serve-http.ts"
+import { toMCP } from "../../../src/serve/mcp/to-mcp.ts"
 import { toHTTP } from "../../../src/to_http.ts"
 import { demo, upgradeStatus, useServers } from "./support.ts"
 
 const { start, cleanups } = useServers()
 
-test("what toHTTP made takes no mcp", async () => {
+test("what toHTTP made takes no options of toHTTP any more", async () => {
   const api = toHTTP(demo().registry, { logger: silentLogger })
   cleanups.push(() => api.close())
-  await expect(serveHTTP(api, { mcp: {} as never })).rejects.toThrow("give mcp to toHTTP")
+  const mcp = toMCP(demo().registry)
+  await expect(serveHTTP(api, { mcp })).rejects.toThrow("give mcp to toHTTP, as mounts")
+  await expect(serveHTTP(api, { auth: { anonymous: true } })).rejects.toThrow("give auth to toHTTP")
 })
 
 test("a server of yours has an address once it listens, and stays open", async () => {

@@ -1,6 +1,6 @@
 import { Type } from "typebox"
 import type { ClientCapabilities } from "@modelcontextprotocol/client"
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { isCallError, silentLogger } from "../../../src/index.ts"
 import type {
   AnyOperation,
@@ -289,10 +289,13 @@ describe("questions to a modern client", () => {
 
   test("expire", async () => {
     await using server = asking(async (ask) => (await ask(form("Who?", "who"))).action, {
-      stateTtlMs: -1,
+      stateTtlMs: 60_000,
     })
     const { state } = await round(server)
+    const later = Date.now() + 61_000
+    const now = vi.spyOn(Date, "now").mockReturnValue(later)
     const late = await round(server, { state, answers: { who: accept("Ada") } })
+    now.mockRestore()
     expect(late.error?.code).toBe(-32602)
   })
 

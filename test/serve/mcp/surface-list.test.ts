@@ -276,21 +276,3 @@ describe("changes", () => {
     expect(told).toBe(1)
   })
 })
-
-describe("options", () => {
-  test("that make no sense are refused at once", () => {
-    for (const options of [
-      { naming: "camel" },
-      { schemaProfile: "loose" },
-      { expose: { mode: "some" } },
-      { expose: { include: "a.*" } },
-      { expose: { namespaces: [1] } },
-      { pageSize: 0 },
-      { maxResultBytes: -1 },
-      { ttlMs: Number.NaN },
-      { textResult: "json" },
-    ]) {
-      expect(thrown(() => surfaceOf([], options as never))).toBeInstanceOf(TypeError)
-    }
-  })
-})

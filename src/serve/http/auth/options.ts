@@ -1,3 +1,5 @@
+import { IDENTITY } from "../../../internal/options.ts"
+import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Identity } from "../../../types.ts"
 import type { Authenticate } from "../../gate.ts"
 
@@ -58,3 +60,25 @@ export interface JwkLike {
 
 /** What a verified token says. */
 export type JwtClaims = Readonly<Record<string, unknown>>
+
+const API_KEY: OptionsSchema<ApiKey> = {
+  hash: { required: { secret: "text" } },
+  identity: { required: IDENTITY },
+}
+
+const JWT_OPTIONS: OptionsSchema<JwtOptions> = {
+  jwks: "url",
+  key: { secret: { either: ["text", { methods: [], expected: "bytes, a JWK or a CryptoKey" }] } },
+  issuer: { required: "text" },
+  audience: { required: { either: ["text", { list: "text" }] } },
+  algorithms: { required: { list: "text" } },
+  identity: "function",
+  clockTolerance: { min: 0, max: 300 },
+}
+
+export const AUTH_OPTIONS: OptionsSchema<AuthOptions> = {
+  apiKeys: { list: { members: API_KEY } },
+  jwt: { members: JWT_OPTIONS },
+  authenticate: "function",
+  anonymous: "boolean",
+}

@@ -1,0 +1,159 @@
+// Every exported function that takes options, with the rules for them.
+
+import {
+  createClient,
+  createMemoryTransports,
+  fromCall,
+  OperationRegistry,
+  PendingRequestMap,
+} from "../../src/index.ts"
+import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/env.ts"
+import { SEARCH_OPTIONS } from "../../src/engine/catalog.ts"
+import {
+  REGISTER_HANDLER_OPTIONS,
+  REGISTER_OPTIONS,
+  REGISTRY_OPTIONS,
+} from "../../src/engine/registry-options.ts"
+import {
+  FromOpenAPI,
+  FromOpenAPIFile,
+  FromOpenAPIUrl,
+  prepareRequest,
+} from "../../src/openapi-import.ts"
+import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS, REQUEST_OPTIONS } from "../../src/openapi/options.ts"
+import { OpenAPIServiceRegistry } from "../../src/openapi-services.ts"
+import { createRegistry } from "../../src/registry.ts"
+import { buildCallHandler, serveCalls } from "../../src/call.ts"
+import { settleConfig } from "../../src/config.ts"
+import { FROM_CALL_OPTIONS } from "../../src/from_call.ts"
+import { createHub } from "../../src/hub/create-hub.ts"
+import { HUB_OPTIONS } from "../../src/hub/model.ts"
+import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
+import type { OptionsSchema } from "../../src/internal/options.ts"
+import { SERVE_HTTP_OPTIONS, serveHTTP } from "../../src/node/serve-http.ts"
+import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending-request-map.ts"
+import {
+  CALL_HANDLER_OPTIONS,
+  DRAIN_OPTIONS,
+  SERVE_CALLS_OPTIONS,
+} from "../../src/protocol/serve.ts"
+import { HTTP_OPTIONS } from "../../src/serve/http/options.ts"
+import { toHTTP } from "../../src/serve/http/to-http.ts"
+import { LISTEN_OPTIONS } from "../../src/serve/mcp/listen.ts"
+import { STDIO_OPTIONS } from "../../src/serve/mcp/stdio.ts"
+import { MCP_SERVER_OPTIONS, toMCP } from "../../src/serve/mcp/to-mcp.ts"
+import { serveWebSocket } from "../../src/serve/websocket.ts"
+import { SERVE_WEBSOCKET_OPTIONS } from "../../src/serve/websocket-options.ts"
+import { createWebSocketTransport, WEBSOCKET_OPTIONS } from "../../src/transport/websocket.ts"
+
+/** One function, as the test of options sees it. */
+export interface OptionFunction {
+  /** The export; a method comes after a dot. */
+  readonly name: string
+  /** What messages call it. */
+  readonly caller: string
+  readonly schema: OptionsSchema
+  readonly construct: (options: never) => unknown
+  /** Nothing is opened, read or started when it is called with options that are fine; default: so. */
+  readonly isPassive?: boolean
+}
+
+const registry = new OperationRegistry()
+const hub = createHub(settleConfig({ sources: {} }, { baseDir: "." }))
+
+const document = { openapi: "3.1.0", info: { title: "API", version: "1" }, paths: {} }
+const text = JSON.stringify(document)
+const fs = { readFile: async () => text }
+
+export const FUNCTIONS: readonly OptionFunction[] = [
+  row("createRegistry", REGISTRY_OPTIONS, (options) => createRegistry([], options)),
+  {
+    ...row("OperationRegistry", REGISTRY_OPTIONS, (options) => new OperationRegistry(options)),
+    caller: "new OperationRegistry",
+  },
+  method("OperationRegistry", "register", REGISTER_OPTIONS, (options) =>
+    registry.register({} as never, options),
+  ),
+  method("OperationRegistry", "registerAll", REGISTER_OPTIONS, (options) =>
+    registry.registerAll([], options),
+  ),
+  method("OperationRegistry", "registerSpec", REGISTER_OPTIONS, (options) =>
+    registry.registerSpec({} as never, options),
+  ),
+  method("OperationRegistry", "registerHandler", REGISTER_HANDLER_OPTIONS, (options) =>
+    registry.registerHandler("a.b", () => 1, options),
+  ),
+  method("OperationRegistry", "search", SEARCH_OPTIONS, (options) => registry.search("x", options)),
+  row("buildEnv", BUILD_ENV_OPTIONS, buildEnv),
+  row("FromOpenAPI", OPENAPI_OPTIONS, (options) => FromOpenAPI(document, options)),
+  row("FromOpenAPIFile", OPENAPI_OPTIONS, (options) => FromOpenAPIFile("/a.json", options, fs)),
+  row(
+    "FromOpenAPIUrl",
+    OPENAPI_URL_OPTIONS,
+    (options) => FromOpenAPIUrl("http://127.0.0.1:1/", options),
+    false,
+  ),
+  {
+    ...row("OpenAPIServiceRegistry.add", OPENAPI_OPTIONS, (options) =>
+      new OpenAPIServiceRegistry().add(document, options),
+    ),
+    caller: "FromOpenAPI",
+  },
+  row("prepareRequest", REQUEST_OPTIONS, (options) => prepareRequest({}, undefined, options)),
+  row("toHTTP", HTTP_OPTIONS, (options) => toHTTP(registry, options)),
+  row("serveHTTP", SERVE_HTTP_OPTIONS, (options) => serveHTTP(registry, options), false),
+  row("toMCP", MCP_SERVER_OPTIONS, (options) => toMCP(registry, options)),
+  method("toMCP", "listen", LISTEN_OPTIONS, (options) => toMCP(registry).listen(options), false),
+  method("toMCP", "stdio", STDIO_OPTIONS, (options) => toMCP(registry).stdio(options), false),
+  row("createHub", HUB_OPTIONS, (options) => createHub(hub.config, options)),
+  row("serveHub", SERVE_HUB_OPTIONS, (options) => serveHub(hub, options), false),
+  row("serveWebSocket", SERVE_WEBSOCKET_OPTIONS, (options) => serveWebSocket(options), false),
+  row("createWebSocketTransport", WEBSOCKET_OPTIONS, (options) =>
+    createWebSocketTransport("ws://127.0.0.1:1/", options),
+  ),
+  {
+    ...row(
+      "PendingRequestMap",
+      PENDING_MAP_OPTIONS,
+      (options) => new PendingRequestMap(undefined, options),
+    ),
+    caller: "new PendingRequestMap",
+  },
+  row("createClient", PENDING_MAP_OPTIONS, (options) =>
+    createClient(createMemoryTransports()[0], options),
+  ),
+  row(
+    "fromCall",
+    FROM_CALL_OPTIONS,
+    (options) => fromCall(createMemoryTransports()[0], options),
+    false,
+  ),
+  row("buildCallHandler", CALL_HANDLER_OPTIONS, buildCallHandler, false),
+  row("serveCalls", SERVE_CALLS_OPTIONS, serveCalls, false),
+  method(
+    "serveCalls",
+    "drain",
+    DRAIN_OPTIONS,
+    (options) => serveCalls({ registry, transport: createMemoryTransports()[0] }).drain(options),
+    false,
+  ),
+]
+
+function row(
+  name: string,
+  schema: OptionsSchema,
+  construct: OptionFunction["construct"],
+  isPassive = true,
+): OptionFunction {
+  return { name, caller: name, schema, construct, isPassive }
+}
+
+function method(
+  of: string,
+  name: string,
+  schema: OptionsSchema,
+  construct: OptionFunction["construct"],
+  isPassive = true,
+): OptionFunction {
+  return { ...row(`${of}.${name}`, schema, construct, isPassive), caller: name }
+}
