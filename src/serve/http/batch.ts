@@ -90,6 +90,7 @@ async function resultOf(
 class BatchIncoming implements HTTPIncoming {
   readonly method: string
   readonly path: string
+  readonly mountPath: string | undefined
   readonly query: string
   readonly like: HTTPIncoming["like"]
   readonly identity: HTTPIncoming["identity"]
@@ -101,6 +102,7 @@ class BatchIncoming implements HTTPIncoming {
   constructor(whole: HTTPIncoming, index: number, elapsed: () => number) {
     this.method = whole.method
     this.path = whole.path
+    this.mountPath = whole.mountPath
     this.query = whole.query
     this.like = whole.like
     this.identity = whole.identity

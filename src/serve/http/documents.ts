@@ -18,10 +18,11 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
       path: "/openapi.json",
       handle: ({ incoming, caller }) => {
         const openapi = versionOf(incoming.query)
-        const key = `${openapi} ${viewOf(context, caller)}`
+        const { mountPath } = incoming
+        const key = `${openapi} ${mountPath ?? "."} ${viewOf(context, caller)}`
         let text = texts.get(key)
         if (text === undefined) {
-          text = documentText(context, caller, openapi, rest.path)
+          text = documentText(context, caller, { openapi, mountPath, restPath: rest.path })
           if (texts.size >= MOST_KEPT) texts.clear()
           texts.set(key, text)
         }
@@ -31,11 +32,16 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
   ]
 }
 
+interface DocumentPlace {
+  readonly openapi: "3.1" | "3.2"
+  readonly mountPath: string | undefined
+  readonly restPath: string
+}
+
 function documentText(
   { registry, options }: HTTPContext,
   { identity }: HTTPCaller,
-  openapi: "3.1" | "3.2",
-  restPath: string,
+  { openapi, mountPath, restPath }: DocumentPlace,
 ): string {
   const { title, version, description, basePath, isExposed, auth, authenticate } = options
   const security: DocumentSecurity[] = []
@@ -47,7 +53,9 @@ function documentText(
       title,
       version,
       description,
-      restPath: `${basePath}${restPath}`,
+      restPath: `${mountPath ?? ""}${basePath}${restPath}`,
+      // Where nobody knows what is in front of the paths, they start where the document is.
+      ...(mountPath === undefined && basePath === "" && { servers: [{ url: "." }] }),
       security,
       openapi,
       isExposed,

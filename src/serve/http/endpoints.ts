@@ -27,8 +27,11 @@ export class Endpoints {
     this.#byPath.set(endpoint.path, endpoint)
   }
 
-  get all(): readonly Endpoint[] {
-    return [...this.#byPath.values()]
+  /** All of them, as a client sees them who reaches the server below a path. */
+  under(mountPath: string): readonly Endpoint[] {
+    const all = [...this.#byPath.values()]
+    if (mountPath === "") return all
+    return all.map((endpoint) => ({ ...endpoint, path: `${mountPath}${endpoint.path}` }))
   }
 }
 
@@ -38,7 +41,9 @@ export function indexRoute(context: HTTPContext, endpoints: Endpoints): Route {
   return {
     method: "GET",
     path: "/",
-    handle: () =>
-      context.json(JSON.stringify({ title, version, description, endpoints: endpoints.all })),
+    handle: ({ incoming }) => {
+      const all = endpoints.under(incoming.mountPath ?? "")
+      return context.json(JSON.stringify({ title, version, description, endpoints: all }))
+    },
   }
 }

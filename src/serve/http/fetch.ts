@@ -4,6 +4,7 @@ import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "./model.ts"
+import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./terms.ts"
 
 /** A web request as it is looked at here. */
@@ -17,11 +18,11 @@ export class WebIncoming implements HTTPIncoming {
   readonly #request: Request
   #requestId: string | undefined
 
-  constructor(request: Request, identity: Authenticated | null | undefined) {
+  constructor(request: Request, identity: Authenticated | null | undefined, paths?: MountPaths) {
     const { pathname, search, host } = new URL(request.url)
     this.#request = request
     this.method = request.method.toUpperCase()
-    this.path = pathname
+    this.path = paths === undefined ? pathname : paths.ofWeb(pathname)
     this.query = search.slice(1)
     this.identity = identity
     const given = this.header("request-id")

@@ -17,11 +17,16 @@ export function answerHealth(
   isReady: boolean,
   hasAll?: () => boolean,
 ): HTTPAnswer | undefined {
-  if (path !== "/livez" && path !== "/readyz") return undefined
+  if (!isHealthPath(path)) return undefined
   if (method !== "GET" && method !== "HEAD") {
     return { status: 405, headers: { ...HEADERS, allow: "GET, HEAD" }, body: '{"status":"error"}' }
   }
   const isUp = path === "/livez" || (isReady && hasAll?.() !== false)
   const body = isUp ? '{"status":"ok"}' : '{"status":"unavailable"}'
   return { status: isUp ? 200 : 503, headers: HEADERS, body: method === "HEAD" ? undefined : body }
+}
+
+/** Whether a path, without the base path, asks about health. */
+export function isHealthPath(path: string): boolean {
+  return path === "/livez" || path === "/readyz"
 }

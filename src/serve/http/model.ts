@@ -9,6 +9,8 @@ export interface HTTPIncoming {
   readonly method: string
   /** As it was sent: percent-encoded, with a slash in front, without its query. */
   readonly path: string
+  /** What a framework has removed in front of `path`; `undefined` where that is not known. */
+  readonly mountPath?: string | undefined
   /** What follows the `?`, or nothing. */
   readonly query: string
   /** By its name in small letters; several of one name are joined with `, `. */

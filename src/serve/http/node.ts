@@ -5,12 +5,16 @@ import { byteLength } from "../text-size.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "./model.ts"
+import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./terms.ts"
 
 type Listener = (chunk: Uint8Array) => void
 
 /** A request of Node; `http.IncomingMessage` is one. */
-export type HTTPRequestLike = NodeRequestLike
+export interface HTTPRequestLike extends NodeRequestLike {
+  /** The whole URL, where a framework has removed the path under which the API is mounted. */
+  readonly originalUrl?: string | undefined
+}
 
 /** A response of Node; `http.ServerResponse` is one. */
 export interface HTTPResponseLike {
@@ -27,14 +31,18 @@ export interface HTTPResponseLike {
   off(type: string, listener: Listener): unknown
 }
 
-/** Answers a request of Node, on Node's own objects. `body` is what a framework has parsed. */
+/**
+ * Answers a request of Node, on Node's own objects. `paths` knows where it is, and `body` is what a
+ * framework has parsed.
+ */
 export function answerNode(
   request: HTTPRequestLike,
   response: HTTPResponseLike,
   handle: HTTPHandler,
+  paths?: MountPaths,
   body?: unknown,
 ): void {
-  const incoming = new NodeIncoming(request, response, body)
+  const incoming = new NodeIncoming(request, response, paths, body)
   try {
     const answer = handle(incoming)
     if (!(answer instanceof Promise)) send(answer, incoming, response)
@@ -62,6 +70,7 @@ function trySend(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPRespo
 class NodeIncoming implements HTTPIncoming {
   readonly method: string
   readonly path: string
+  readonly mountPath: string
   readonly query: string
   readonly like: HTTPRequestLike
   readonly identity: Identity | null | undefined = undefined
@@ -70,11 +79,24 @@ class NodeIncoming implements HTTPIncoming {
   #leaving: Leaving | undefined
   #requestId: string | undefined
 
-  constructor(request: HTTPRequestLike, response: HTTPResponseLike, body: unknown) {
-    const { method = "GET", url = "/" } = request
+  constructor(
+    request: HTTPRequestLike,
+    response: HTTPResponseLike,
+    paths: MountPaths | undefined,
+    body: unknown,
+  ) {
+    const { method = "GET", url = "/", originalUrl } = request
     const mark = url.indexOf("?")
+    const path = mark === -1 ? url : url.slice(0, mark)
     this.method = method
-    this.path = mark === -1 ? url : url.slice(0, mark)
+    if (paths === undefined || originalUrl === undefined || originalUrl === url) {
+      this.path = path
+      this.mountPath = ""
+    } else {
+      const placed = paths.ofNode(path, originalUrl)
+      this.path = placed.path
+      this.mountPath = placed.mountPath
+    }
     this.query = mark === -1 ? "" : url.slice(mark + 1)
     this.like = request
     this.#response = response

@@ -21,7 +21,7 @@ export interface HTTPServerOptions {
   readonly title?: string | undefined
   readonly version?: string | undefined
   readonly description?: string | undefined
-  /** In front of every path, such as `/v1`. */
+  /** In front of every path, such as `/v1`; a framework that mounts the API may have removed it. */
   readonly basePath?: string | undefined
   /** `/operations` and `/batch`; on. */
   readonly gateway?: boolean | undefined

@@ -1,3 +1,4 @@
+import { HTTPRefusal } from "./spine.ts"
 import type { Route, Routes } from "./spine.ts"
 
 /** What is at a path: its routes by method, and what stood in the path. */
@@ -74,6 +75,17 @@ export class Router {
     }
     here.methods.set(route.method, route)
   }
+}
+
+/** The refusal of a method that a path does not take. */
+export function methodNotAllowed(methods: ReadonlyMap<string, Route>, method: string): HTTPRefusal {
+  const allow = [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : [])].join(", ")
+  return new HTTPRefusal(
+    405,
+    "INVALID_OPERATION_TYPE",
+    `This path does not take ${method.slice(0, 20)}; it takes ${allow}.`,
+    { headers: { allow } },
+  )
 }
 
 const SLASH = 0x2f

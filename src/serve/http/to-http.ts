@@ -18,6 +18,7 @@ import { createGuard } from "./guard.ts"
 import type { Admission, Admitted, Guard, Refused } from "./guard.ts"
 import { answerHealth } from "./health.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./model.ts"
+import { MountPaths } from "./mount-path.ts"
 import { Mounts } from "./mounts.ts"
 import type { Mount, MountHandler } from "./mounts.ts"
 import { TAKEN, answerNode } from "./node.ts"
@@ -25,7 +26,7 @@ import type { HTTPRequestLike, HTTPResponseLike } from "./node.ts"
 import { HTTP_OPTIONS, settleHTTPOptions } from "./options.ts"
 import type { HTTPServerOptions } from "./options.ts"
 import { createRest } from "./rest.ts"
-import { Router } from "./router.ts"
+import { Router, methodNotAllowed } from "./router.ts"
 import { HTTPRefusal } from "./spine.ts"
 import type { Routes } from "./spine.ts"
 
@@ -75,6 +76,7 @@ class Server implements HTTPServer {
   readonly #guard: Guard
   readonly #router: Router
   readonly #mounts: Mounts
+  readonly #paths: MountPaths
   readonly #drain: Drain
   readonly #stops: (() => void)[] = []
   #closing: Promise<void> | undefined
@@ -106,6 +108,11 @@ class Server implements HTTPServer {
       endpoints.add({ path, protocol: mounted?.protocol })
     }
     this.#router = new Router([...routes, indexRoute(context, endpoints)], basePath)
+    this.#paths = new MountPaths({
+      basePath,
+      isRoute: (path) => this.#router.find(path) !== undefined,
+      isMount: (path) => (this.#mounts.find(path) ?? this.#mounts.document(path)) !== undefined,
+    })
     const shown = isFiltered === true ? new ExposedRegistry(registry, isExposed) : registry
     this.inner = { registry: shown, guard: this.#guard, basePath, options, endpoints }
   }
@@ -114,7 +121,7 @@ class Server implements HTTPServer {
     request: Request,
     caller?: { readonly identity?: Authenticated | null | undefined },
   ): Promise<Response> => {
-    const incoming = new WebIncoming(request, caller?.identity)
+    const incoming = new WebIncoming(request, caller?.identity, this.#paths)
     const mount = this.#mounts.find(incoming.path)
     if (mount?.server === undefined) return toResponse(await this.handle(incoming), incoming)
     const { server } = mount
@@ -128,7 +135,9 @@ class Server implements HTTPServer {
 
   readonly node = (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown): void => {
     const mount = this.#mounts.isEmpty ? undefined : this.#mounts.find(pathOf(request))
-    if (mount?.server === undefined) return answerNode(request, response, this.handle, body)
+    if (mount?.server === undefined) {
+      return answerNode(request, response, this.handle, this.#paths, body)
+    }
     const { server } = mount
     const native = response as unknown as NodeResponseLike
     answerNode(request, response, (incoming) =>
@@ -230,18 +239,12 @@ class Server implements HTTPServer {
   #route(incoming: HTTPIncoming, caller: Admitted): HTTPAnswer | Promise<HTTPAnswer> {
     const found = this.#router.find(incoming.path)
     if (found === undefined) {
-      throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", "Nothing is served under this path.")
+      throw new HTTPRefusal(404, "OPERATION_NOT_FOUND", this.#paths.nothingAt(incoming.path))
     }
     const { methods, params } = found
     const route = methods.get(incoming.method === "HEAD" ? "GET" : incoming.method)
     if (route !== undefined) return route.handle({ incoming, caller, params })
-    const allow = [...methods.keys(), ...(methods.has("GET") ? ["HEAD"] : [])].join(", ")
-    throw new HTTPRefusal(
-      405,
-      "INVALID_OPERATION_TYPE",
-      `This path does not take ${incoming.method.slice(0, 20)}; it takes ${allow}.`,
-      { headers: { allow } },
-    )
+    throw methodNotAllowed(methods, incoming.method)
   }
 
   #fail(

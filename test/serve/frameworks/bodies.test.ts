@@ -95,6 +95,17 @@ describe.each(MOUNT_WAYS)("a body in $name", (way) => {
   })
 })
 
+const NOT_STRICT = MOUNT_WAYS.filter(({ name }) => name !== "Express, all parsers")
+
+test.each(NOT_STRICT)("a body that is no object is the same in $name", async (way) => {
+  const { registry, stored } = storing()
+  await using http = toHTTP(registry, { logger: silentLogger })
+  await using mounted = await way.mount(http, "")
+  const values = ["text", '{"a":1}', "1", 0, true, false, null, []]
+  for (const value of values) await mounted.send("/api/demo/store", json(value))
+  expect(stored).toEqual(values)
+})
+
 describe.each(LOSING_WAYS)("a body that was lost: $name", (way) => {
   test.each(["/operations/demo.store", "/api/demo/store", "/batch"])(
     "gives 500 with advice at %s, and nothing runs",

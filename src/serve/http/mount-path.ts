@@ -1,0 +1,94 @@
+// Frameworks that mount a handler under a path either remove that path from the requests they pass on, or
+// keep it. Express and its relatives remove it, and keep the whole URL in `originalUrl`.
+
+import { isHealthPath } from "./health.ts"
+
+/** Where a request is, as the API sees it. */
+export interface PlacedPath {
+  /** What routes are looked for by; it has the base path in front. */
+  readonly path: string
+  /** What else is in front of it for a client. */
+  readonly mountPath: string
+}
+
+/** What is at a path, base path included. */
+export interface ServedPaths {
+  readonly basePath: string
+  isRoute(path: string): boolean
+  isMount(path: string): boolean
+}
+
+// Nobody mounts an API deeper than this.
+const MOST_SEGMENTS = 8
+
+/** Finds out where requests are of which a framework may have removed the beginning. */
+export class MountPaths {
+  readonly #served: ServedPaths
+
+  constructor(served: ServedPaths) {
+    this.#served = served
+  }
+
+  /** The path of a Node request. */
+  ofNode(path: string, originalUrl: string): PlacedPath {
+    const { basePath } = this.#served
+    const mountPath = removedPath(path, originalUrl)
+    if (mountPath === "" || basePath === "" || this.#served.isMount(path)) {
+      return { path, mountPath }
+    }
+    // A base path is either the whole path of the API, or goes on below the mount.
+    const whole = `${mountPath}${path}`
+    return isWithin(whole, basePath) ? { path: whole, mountPath: "" } : { path, mountPath }
+  }
+
+  /**
+   * The path of a web request with the base path in front.
+   *
+   * Frameworks for web requests do not say whether they have removed it.
+   */
+  ofWeb(path: string): string {
+    const { basePath } = this.#served
+    if (basePath === "" || this.#served.isMount(path)) return path
+    const whole = `${basePath}${path}`
+    if (!isWithin(path, basePath)) return whole
+    if (this.#served.isRoute(path) || isHealthPath(path.slice(basePath.length))) return path
+    return this.#served.isRoute(whole) || isHealthPath(path) ? whole : path
+  }
+
+  /** Why there is nothing at a path, with advice for those who have mounted the API under another. */
+  nothingAt(path: string): string {
+    const { basePath } = this.#served
+    if (basePath !== "") {
+      return isWithin(path, basePath)
+        ? NOTHING
+        : `Nothing is served under this path; everything is below "${basePath}".`
+    }
+    let at = path.indexOf("/", 1)
+    for (let segments = 0; at !== -1 && segments < MOST_SEGMENTS; segments++) {
+      const rest = path.slice(at)
+      if (this.#served.isRoute(rest)) {
+        const mount = path.slice(0, at)
+        return `Nothing is served under this path, but "${rest}" is. If the API is mounted under "${mount}", give toHTTP basePath: "${mount}".`
+      }
+      at = path.indexOf("/", at + 1)
+    }
+    return NOTHING
+  }
+}
+
+const NOTHING = "Nothing is served under this path."
+
+/** Whether a path is a base path, or below it. */
+function isWithin(path: string, basePath: string): boolean {
+  return (
+    path.startsWith(basePath) && (path.length === basePath.length || path[basePath.length] === "/")
+  )
+}
+
+function removedPath(path: string, originalUrl: string): string {
+  const [whole = ""] = originalUrl.split("?", 1)
+  if (!/^\/[^/]/.test(whole)) return ""
+  if (whole.endsWith(path)) return whole.slice(0, whole.length - path.length)
+  // `/api/v1` comes as `/`.
+  return path === "/" ? whole : ""
+}
