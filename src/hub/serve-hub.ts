@@ -1,5 +1,5 @@
 import { CallError, isCallError } from "../errors.ts"
-import type { ApiKeyConfig, ServerConfig } from "../config/model.ts"
+import type { ServerConfig } from "../config/model.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { serveHTTP } from "../node/serve-http.ts"
@@ -7,6 +7,7 @@ import type { ServedHTTP } from "../node/serve-http.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
 import { settlePath } from "../serve/http/options.ts"
+import { API_KEY } from "../serve/http/auth/options.ts"
 import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import { loadServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
@@ -26,12 +27,6 @@ export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
   readonly console?: boolean | string | undefined
   /** Milliseconds that `close` waits for calls that run; 5,000. */
   readonly drainMs?: number | undefined
-}
-
-const API_KEY: OptionsSchema<ApiKeyConfig> = {
-  hash: { required: { secret: "text" } },
-  id: { required: "text" },
-  scopes: { list: "string" },
 }
 
 export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {

@@ -61,9 +61,11 @@ export interface JwkLike {
 /** What a verified token says. */
 export type JwtClaims = Readonly<Record<string, unknown>>
 
-const API_KEY: OptionsSchema<ApiKey> = {
+export const API_KEY: OptionsSchema<ApiKey & NamedApiKey> = {
   hash: { required: { secret: "text" } },
-  identity: { required: IDENTITY },
+  identity: IDENTITY,
+  id: "text",
+  scopes: { list: "string" },
 }
 
 const JWT_OPTIONS: OptionsSchema<JwtOptions> = {
