@@ -1,6 +1,6 @@
 import { grown, lowerBound, mergeSorted } from "./arrays.ts"
 import { isOneEditApart } from "./edit-distance.ts"
-import { stem } from "./words.ts"
+import { rootOf } from "./words.ts"
 
 /** V8 keeps the whole text alive behind a slice of it from this length on. */
 const SLICE_LENGTH = 13
@@ -13,8 +13,8 @@ const SLICE_LENGTH = 13
 export class Dictionary {
   readonly #numbers = new Map<string, number>()
   readonly #words: string[] = []
-  /** Terms by stem, for those that differ from their stem. */
-  readonly #stems = new Map<string, number[]>()
+  /** Terms by root, for those that differ from their root. */
+  readonly #roots = new Map<string, number[]>()
   #uses: Uint32Array = new Uint32Array(64)
   #sorted: Uint32Array = new Uint32Array(0)
   #unsorted: number[] = []
@@ -50,12 +50,12 @@ export class Dictionary {
     return term !== undefined && this.#uses[term]! > 0 ? term : undefined
   }
 
-  /** The terms that share the stem of a word: its plural, `-ed` and `-ing` forms. */
+  /** The terms that share the root of a word: its other forms, and what is made from the same verb. */
   relatives(word: string): number[] {
-    const base = stem(word)
-    const terms = (this.#stems.get(base) ?? []).filter((term) => this.#uses[term]! > 0)
-    const root = this.find(base)
-    return root === undefined ? terms : [root, ...terms]
+    const root = rootOf(word)
+    const terms = (this.#roots.get(root) ?? []).filter((term) => this.#uses[term]! > 0)
+    const own = this.find(root)
+    return own === undefined ? terms : [own, ...terms]
   }
 
   /** The terms that begin with `prefix`, itself included, in order. */
@@ -103,10 +103,10 @@ export class Dictionary {
     this.#numbers.set(own, term)
     this.#unsorted.push(term)
     this.#uses = grown(this.#uses, term + 1)
-    const base = stem(own)
-    if (base !== own) {
-      const terms = this.#stems.get(base)
-      if (terms === undefined) this.#stems.set(base, [term])
+    const root = rootOf(own)
+    if (root !== own) {
+      const terms = this.#roots.get(root)
+      if (terms === undefined) this.#roots.set(root, [term])
       else terms.push(term)
     }
     return term

@@ -1,4 +1,4 @@
-import { MAX_FIELD_WORDS, readWords } from "./tokenize.ts"
+import { MAX_FIELD_WORDS, MAX_TEXT_LENGTH, readWords } from "./tokenize.ts"
 import { STOP_WORDS, stem } from "./words.ts"
 
 /** What the index knows of an operation. */
@@ -17,13 +17,18 @@ interface Field {
   readonly usual: number
   /** How much a field longer than usual counts for less, 0 to 1. */
   readonly slope: number
+  /** A field shorter than usual is read as if it were this share of the usual length; no limit unless given. */
+  readonly least?: number
   /** Whether a repeated word counts once: `messages.message` is a path, not an emphasis. */
   readonly once?: true
 }
 
 const NAMESPACE: Field = { weight: 4, usual: 1, slope: 0.2, once: true }
-const NAME: Field = { weight: 6, usual: 4, slope: 0.5, once: true }
-const TITLE: Field = { weight: 4, usual: 5, slope: 0.5 }
+const NAME: Field = { weight: 6, usual: 4, slope: 0.8, once: true }
+const TITLE: Field = { weight: 4, usual: 5, slope: 0.8, least: 0.5 }
+/** The first sentence of a description. It stands for a title where there is none. */
+const LEAD: Field = { weight: 1.25, usual: 8, slope: 0.5, least: 1 }
+const ONLY_LEAD: Field = { ...LEAD, weight: 2.5 }
 const TAGS: Field = { weight: 2, usual: 2, slope: 0.5, once: true }
 const INPUTS: Field = { weight: 1, usual: 8, slope: 0.6, once: true }
 const DESCRIPTION: Field = { weight: 1, usual: 20, slope: 0.6 }
@@ -43,10 +48,14 @@ export function impactsOf(document: SearchDocument): Map<string, number> {
   const dot = document.id.indexOf(".")
   addField(weights, NAMESPACE, identifierWords([document.id.slice(0, Math.max(dot, 0))]))
   addField(weights, NAME, identifierWords([document.id.slice(dot + 1)]))
-  addField(weights, TITLE, proseWords(document.title ?? ""))
+  const title = proseWords(document.title ?? "")
+  const description = proseOf(document.description)
+  addField(weights, TITLE, title)
+  const end = endOfLead(description)
+  addField(weights, title.length > 0 ? LEAD : ONLY_LEAD, proseWords(description.slice(0, end)))
   addField(weights, TAGS, identifierWords(document.tags ?? []))
   addField(weights, INPUTS, identifierWords(document.inputNames ?? []))
-  addField(weights, DESCRIPTION, proseWords(document.description))
+  addField(weights, DESCRIPTION, proseWords(description.slice(end)))
   return saturated(weights)
 }
 
@@ -69,7 +78,10 @@ function saturated(weights: Map<string, number>): Map<string, number> {
 }
 
 function addField(weights: Map<string, number>, field: Field, words: readonly string[]): void {
-  const length = 1 - field.slope + (field.slope * words.length) / field.usual
+  const length = Math.max(
+    1 - field.slope + (field.slope * words.length) / field.usual,
+    field.least ?? 0,
+  )
   const weight = field.weight / length
   const counted = new Set<string>()
   for (const word of words) {
@@ -81,6 +93,22 @@ function addField(weights: Map<string, number>, field: Field, words: readonly st
 
 function addWeight(weights: Map<string, number>, word: string, weight: number): void {
   weights.set(word, (weights.get(word) ?? 0) + weight)
+}
+
+const MAX_LEAD = 300
+
+/** A description without what is not read: tags of HTML, addresses of links. */
+function proseOf(text: string): string {
+  // Most have none, and a description can have megabytes.
+  const start = text.slice(0, MAX_TEXT_LENGTH)
+  if (!/[<(]/.test(start)) return start
+  return start.replaceAll(/<\/?[a-z][^<>]{0,300}>|\]\([^()\s]{0,300}\)/gi, " ")
+}
+
+/** Where the first sentence ends, or what a reader would take for one. */
+function endOfLead(prose: string): number {
+  const end = prose.slice(0, MAX_LEAD).search(/(?<=\S)(?:[.!?](?:\s|$)|\n\s*\n)/)
+  return end < 0 ? Math.min(prose.length, MAX_LEAD) : end
 }
 
 function identifierWords(texts: readonly string[]): string[] {

@@ -35,8 +35,9 @@ const MIN_UNUSED = 1024
  *
  * First the operation whose id is the query, then those whose name is, then those with all of its
  * words, then those with some; by relevance within each, and by id where that is the same. Words
- * count by their plural, `-ed` and `-ing` forms, as a prefix, by common synonyms of verbs, and with
- * one typing mistake where nothing else is found, each for less than the one before.
+ * count by their other forms, by what is made from the same verb, by synonyms, as a prefix, and with
+ * one typing mistake where nothing else is found, each for less than the one before. Where a word of
+ * the query is answered by nothing at all, prefixes and corrections of the others are no answers.
  */
 export class SearchIndex {
   #dictionary = new Dictionary()
@@ -104,27 +105,22 @@ export class SearchIndex {
   #keys(query: string): Float64Array {
     const documents = this.#documents
     const parts = queryParts(query, (word) => this.#dictionary.find(word) !== undefined)
-    const words = planQuery(parts, this.#dictionary)
+    const plan = planQuery(parts, this.#dictionary)
     const spelled = hashParts(partsOf(query))
     const places = documents.places()
     const { idHashes, nameHashes } = documents
     const exact = documents.numberOf(query)
     let isExactFound = exact === undefined
-    const keys = this.#scorer.keys(
-      words,
-      documents,
-      this.#postings,
-      (number, relevance, hasAll) => {
-        let tier: number = hasAll ? Tier.ALL_WORDS : Tier.SOME_WORDS
-        if (hasAll && nameHashes[number] === spelled) tier = Tier.NAME
-        if (hasAll && idHashes[number] === spelled) tier = Tier.SPELLED_ID
-        if (number === exact) {
-          tier = Tier.ID
-          isExactFound = true
-        }
-        return rankKey(tier + relevance, places[number]!)
-      },
-    )
+    const keys = this.#scorer.keys(plan, documents, this.#postings, (number, relevance, hasAll) => {
+      let tier: number = hasAll ? Tier.ALL_WORDS : Tier.SOME_WORDS
+      if (hasAll && nameHashes[number] === spelled) tier = Tier.NAME
+      if (hasAll && idHashes[number] === spelled) tier = Tier.SPELLED_ID
+      if (number === exact) {
+        tier = Tier.ID
+        isExactFound = true
+      }
+      return rankKey(tier + relevance, places[number]!)
+    })
     // An id without letters or digits, say, has no words to be found by.
     return isExactFound ? keys : appended(keys, rankKey(Tier.ID, places[exact!]!))
   }

@@ -72,6 +72,16 @@ export class Postings {
     return total
   }
 
+  /** Multiplies `values[document]` by `factor` for each document in which a term has at least this impact. */
+  scale(term: number, impact: number, factor: number, values: Float32Array): void {
+    for (const chunk of this.#chunksOf(term)) {
+      for (let i = 0; i < chunk.length; i++) {
+        const posting = chunk[i]!
+        if ((posting & 255) >= impact) values[posting >>> 8]! *= factor
+      }
+    }
+  }
+
   #chunksOf(term: number): Uint32Array[] {
     const chunks: Uint32Array[] = []
     let at = this.#head[term]!

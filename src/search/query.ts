@@ -1,6 +1,7 @@
 import type { Dictionary } from "./dictionary.ts"
+import { REMOVING, synonymsOf, withoutPhrases } from "./synonyms.ts"
 import { readWords } from "./tokenize.ts"
-import { STOP_WORDS, synonymsOf } from "./words.ts"
+import { STOP_WORDS, singular, stem } from "./words.ts"
 
 /** Term numbers with how well each answers a word, up to 1. */
 export type TermWeights = ReadonlyMap<number, number>
@@ -11,8 +12,17 @@ export interface QueryWord {
   readonly required: boolean
   /** The word itself and its relatives: how many documents have one says how rare the word is. */
   readonly forms: TermWeights
-  /** What may be meant instead: longer words, synonyms, corrections. */
+  /** What others call it: synonyms, and the word written in one with its neighbour. */
   readonly others: TermWeights
+  /** What may be meant instead: longer words, and corrections. */
+  readonly guesses: TermWeights
+}
+
+/** What a query asks for. */
+export interface QueryPlan {
+  readonly words: readonly QueryWord[]
+  /** Terms that speak against a document. */
+  readonly unwanted: readonly number[]
 }
 
 const MAX_QUERY_LENGTH = 4096
@@ -25,7 +35,7 @@ const MAX_CORRECTIONS = 8
 const RELATIVE_WEIGHT = 0.9
 const JOINED_WEIGHT = 0.8
 const PREFIX_WEIGHT = 0.7
-const SYNONYM_WEIGHT = 0.5
+const ROOT_WEIGHT = 0.6
 const TYPO_WEIGHT = 0.4
 
 const MIN_PREFIX_INSIDE = 3
@@ -44,56 +54,80 @@ export function queryParts(query: string, isKnown: (word: string) => boolean): s
 }
 
 /** Finds for each word of a query the terms that answer it. */
-export function planQuery(parts: readonly string[], dictionary: Dictionary): QueryWord[] {
+export function planQuery(parts: readonly string[], dictionary: Dictionary): QueryPlan {
   const words: QueryWord[] = []
-  const onlyStopWords = parts.every((part) => STOP_WORDS.has(part))
+  const asked = withoutPhrases(parts)
+  const spelled = asked.map(({ word }) => word)
+  const onlyStopWords = spelled.every((word) => STOP_WORDS.has(word))
   let corrections = MAX_CORRECTIONS
-  for (const [i, part] of parts.entries()) {
-    if (parts.indexOf(part) < i) continue
-    const required = onlyStopWords || !STOP_WORDS.has(part)
-    const forms = formsOf(part, dictionary)
-    const others = alternativesTo(parts, i, dictionary)
-    const isKnown = forms.size + others.size > 0
-    if (!isKnown && part.length >= MIN_TYPO_LENGTH && corrections-- > 0) {
-      for (const term of dictionary.near(part)) others.set(term, TYPO_WEIGHT)
+  for (const [i, { word, isHelp }] of asked.entries()) {
+    if (spelled.indexOf(word) < i) continue
+    const required = onlyStopWords || !(isHelp || STOP_WORDS.has(word))
+    const forms = formsOf(word, dictionary)
+    const others = synonymTerms(spelled, i, dictionary)
+    const guesses = longerWords(word, word === parts.at(-1), dictionary)
+    const isKnown = forms.size + others.size + guesses.size > 0
+    if (!isKnown && word.length >= MIN_TYPO_LENGTH && corrections-- > 0) {
+      for (const term of dictionary.near(word)) guesses.set(term, TYPO_WEIGHT)
     }
-    const pieces = isKnown || others.size > 0 ? [] : splitWord(part, dictionary)
-    if (pieces.length === 0) words.push({ required, forms, others })
+    const pieces = isKnown || guesses.size > 0 ? [] : splitWord(word, dictionary)
+    if (pieces.length === 0) words.push({ required, forms, others, guesses })
     for (const piece of pieces) {
-      words.push({ required, forms: formsOf(piece, dictionary), others: new Map() })
+      const none = new Map<number, number>()
+      words.push({ required, forms: formsOf(piece, dictionary), others: none, guesses: none })
     }
   }
-  return words.slice(0, MAX_PLANNED_WORDS)
+  return {
+    words: words.slice(0, MAX_PLANNED_WORDS),
+    unwanted: spelled.some(isRemoving)
+      ? []
+      : REMOVING.flatMap((word) => dictionary.find(word) ?? []),
+  }
+}
+
+function isRemoving(word: string): boolean {
+  return REMOVING.includes(word) || REMOVING.some((other) => synonymsOf(word).has(other))
 }
 
 function formsOf(word: string, dictionary: Dictionary): Map<number, number> {
   const terms = new Map<number, number>()
-  for (const term of dictionary.relatives(word)) terms.set(term, RELATIVE_WEIGHT)
+  const base = stem(word)
+  for (const term of dictionary.relatives(word)) {
+    const isForm = stem(dictionary.wordOf(term)) === base
+    terms.set(term, isForm ? RELATIVE_WEIGHT : ROOT_WEIGHT)
+  }
   const exact = dictionary.find(word)
   if (exact !== undefined) terms.set(exact, 1)
   return terms
 }
 
-function alternativesTo(
-  parts: readonly string[],
+function synonymTerms(
+  words: readonly string[],
   at: number,
   dictionary: Dictionary,
 ): Map<number, number> {
-  const part = parts[at]!
+  const word = words[at]!
   const terms = new Map<number, number>()
-  const isLast = at === parts.length - 1
-  if ((isLast || part.length >= MIN_PREFIX_INSIDE) && !STOP_WORDS.has(part)) {
-    for (const term of dictionary.startingWith(part)) {
-      terms.set(term, (PREFIX_WEIGHT * part.length) / dictionary.wordOf(term).length)
+  const synonyms = synonymsOf(word).size > 0 ? synonymsOf(word) : synonymsOf(singular(word))
+  for (const [synonym, weight] of synonyms) {
+    for (const [term, share] of formsOf(synonym, dictionary)) {
+      terms.set(term, Math.max(terms.get(term) ?? 0, weight * share))
     }
   }
-  for (const synonym of synonymsOf(part)) {
-    for (const term of formsOf(synonym, dictionary).keys()) terms.set(term, SYNONYM_WEIGHT)
-  }
   // "web hook" asks for "webhook".
-  for (const joined of [(parts[at - 1] ?? "") + part, part + (parts[at + 1] ?? "")]) {
-    const term = joined === part ? undefined : dictionary.find(joined)
+  for (const joined of [(words[at - 1] ?? "") + word, word + (words[at + 1] ?? "")]) {
+    const term = joined === word ? undefined : dictionary.find(joined)
     if (term !== undefined) terms.set(term, JOINED_WEIGHT)
+  }
+  return terms
+}
+
+/** The words that a word may be the beginning of: the last one may not have been typed to its end. */
+function longerWords(word: string, isLast: boolean, dictionary: Dictionary): Map<number, number> {
+  const terms = new Map<number, number>()
+  if (STOP_WORDS.has(word) || !(isLast || word.length >= MIN_PREFIX_INSIDE)) return terms
+  for (const term of dictionary.startingWith(word)) {
+    terms.set(term, (PREFIX_WEIGHT * word.length) / dictionary.wordOf(term).length)
   }
   return terms
 }

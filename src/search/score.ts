@@ -2,10 +2,28 @@ import { grown } from "./arrays.ts"
 import type { Documents } from "./documents.ts"
 import { MAX_IMPACT } from "./fields.ts"
 import type { Postings } from "./postings.ts"
-import type { QueryWord, TermWeights } from "./query.ts"
+import type { QueryPlan, QueryWord, TermWeights } from "./query.ts"
 
 /** The relevance that counts for half of what lies between two tiers. */
 const HALF_SCORE = 8
+
+/** What a word has to be worth in a document to count as found there: less in a long text, say, counts in part. */
+const FULL_VALUE = 40
+
+/**
+ * How far a word counts as found where only a longer word or a correction of it is: little in a query
+ * with a word that nothing answers, since then nothing may be what was meant.
+ */
+const GUESSED = 0.5
+const GUESSED_IN_VAIN = 0.05
+
+/** A document with a smaller share of the words than this answers another question. */
+const LEAST_SHARE = 0.24
+
+/** What is left of the relevance of a document whose name says that it removes something, unasked. */
+const UNWANTED = 0.75
+/** A word is in the name of a document when its impact is this large. */
+const NAME_IMPACT = 110
 
 /**
  * Adds up how well documents answer the words of a query.
@@ -15,7 +33,7 @@ const HALF_SCORE = 8
 export class Scorer {
   #best: Float32Array = new Float32Array(0)
   #sum: Float32Array = new Float32Array(0)
-  #matched: Uint8Array = new Uint8Array(0)
+  #matched: Float32Array = new Float32Array(0)
   #foundForWord: Uint32Array = new Uint32Array(0)
   #found: Uint32Array = new Uint32Array(0)
 
@@ -24,28 +42,43 @@ export class Scorer {
    * makes of its relevance, from 0 up to 1, and of whether it has all the words.
    */
   keys(
-    words: readonly QueryWord[],
+    { words, unwanted }: QueryPlan,
     documents: Documents,
     postings: Postings,
     toKey: (document: number, relevance: number, hasAll: boolean) => number,
   ): Float64Array {
     this.#reserve(documents.taken)
     let count = 0
-    for (const word of words) count = this.#addWord(word, documents, postings, count)
-    const required = words.filter((word) => word.required).length
+    const needed = words.filter((word) => word.required)
+    const known = needed.filter(isKnown).length
+    const guessed = known < needed.length ? GUESSED_IN_VAIN : GUESSED
+    for (const word of words) count = this.#addWord(word, guessed, documents, postings, count)
+    for (const term of unwanted) {
+      postings.scale(term, NAME_IMPACT, UNWANTED, this.#sum)
+    }
+    const required = needed.length
+    const least = required > 1 ? known * LEAST_SHARE : 0
     const keys = new Float64Array(count)
+    let kept = 0
     for (let i = 0; i < count; i++) {
       const document = this.#found[i]!
-      const share = this.#matched[document]! / required
-      const relevance = this.#sum[document]! * share
+      const matched = this.#matched[document]!
+      const relevance = (this.#sum[document]! * matched) / required
       this.#sum[document] = 0
       this.#matched[document] = 0
-      keys[i] = toKey(document, relevance / (relevance + HALF_SCORE), share === 1)
+      if (matched <= least) continue
+      keys[kept++] = toKey(document, relevance / (relevance + HALF_SCORE), matched >= required)
     }
-    return keys
+    return keys.subarray(0, kept)
   }
 
-  #addWord(word: QueryWord, documents: Documents, postings: Postings, count: number): number {
+  #addWord(
+    word: QueryWord,
+    guessed: number,
+    documents: Documents,
+    postings: Postings,
+    count: number,
+  ): number {
     const best = this.#best
     const { alive } = documents
     let answers = 0
@@ -56,15 +89,19 @@ export class Scorer {
       return answers
     }
     const exactAnswers = collect(word.forms)
-    collect(word.others)
+    const surely = collect(word.others)
+    collect(word.guesses)
     const uses = exactAnswers > 0 ? exactAnswers : answers
     const rarity = Math.log(1 + (documents.size - uses + 0.5) / (uses + 0.5)) / MAX_IMPACT
     let total = count
     for (let i = 0; i < answers; i++) {
       const document = this.#foundForWord[i]!
+      const value = best[document]!
       if (this.#sum[document] === 0) this.#found[total++] = document
-      this.#sum[document]! += best[document]! * rarity
-      if (word.required) this.#matched[document]!++
+      this.#sum[document]! += value * rarity
+      if (word.required) {
+        this.#matched[document]! += i < surely ? Math.min(1, value / FULL_VALUE) : guessed
+      }
       best[document] = 0
     }
     return total
@@ -77,4 +114,8 @@ export class Scorer {
     this.#foundForWord = grown(this.#foundForWord, count)
     this.#found = grown(this.#found, count)
   }
+}
+
+function isKnown({ forms, others, guesses }: QueryWord): boolean {
+  return forms.size + others.size + guesses.size > 0
 }

@@ -1,7 +1,7 @@
 /** How many words of one field are read; what follows is the long tail of a description. */
 export const MAX_FIELD_WORDS = 256
 /** How much text is looked at before splitting, so that a huge text costs no more than a long one. */
-const MAX_TEXT_LENGTH = 16_384
+export const MAX_TEXT_LENGTH = 16_384
 const MAX_WORD_LENGTH = 64
 
 const SEPARATOR = 0

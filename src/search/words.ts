@@ -4,37 +4,13 @@
  */
 export const STOP_WORDS: ReadonlySet<string> = new Set(
   (
-    "a about all also am an and any are as at be been but by can could do does for from had has have " +
-    "how i if in into is it its me my of on or our please should so such than that the their then " +
-    "there these they this those to us want was we were what when where which who will with would " +
+    "a about all also am an and any are as at be been belong belongs but by can could do does for from had has have " +
+    "how i if in into is it its let me my need of on or our please should so some somebody someone " +
+    "something such than that the their then " +
+    "there these they this those to us using via want was we were what when where which who will with would " +
     "you your"
   ).split(" "),
 )
-
-/**
- * Groups of verbs that API authors use for one another. A query for one finds the others, at a
- * lower weight: an agent asks to "fetch" what the document calls "get" or "retrieve".
- */
-const SYNONYM_GROUPS: readonly string[] = [
-  "get read retrieve fetch show",
-  "create add new make insert post",
-  "update edit modify change patch",
-  "delete remove destroy",
-  "list all index",
-  "search find query lookup",
-]
-
-const SYNONYMS: ReadonlyMap<string, readonly string[]> = new Map(
-  SYNONYM_GROUPS.flatMap((group) => {
-    const words = group.split(" ")
-    return words.map((word) => [word, words.filter((other) => other !== word)] as const)
-  }),
-)
-
-/** The words that commonly stand for this one in operation names; empty for most. */
-export function synonymsOf(word: string): readonly string[] {
-  return SYNONYMS.get(word) ?? []
-}
 
 /**
  * The part of an English word that its plural, `-ed` and `-ing` forms share.
@@ -45,9 +21,13 @@ export function synonymsOf(word: string): readonly string[] {
 export function stem(word: string): string {
   // The last letter alone settles most words.
   if (word.length < 4 || !"sdge".includes(word.at(-1)!) || !/^[a-z]+$/.test(word)) return word
-  const singular = withoutPlural(word)
-  const base = withoutSuffix(singular)
+  const base = withoutSuffix(withoutPlural(word))
   return base.length > 3 && base.endsWith("e") ? base.slice(0, -1) : base
+}
+
+/** A word without the ending of its plural, if it has one. */
+export function singular(word: string): string {
+  return word.length < 4 ? word : withoutPlural(word)
 }
 
 function withoutPlural(word: string): string {
@@ -64,4 +44,33 @@ function withoutSuffix(word: string): string {
   if (cut === 0 || base.length < 3 || !/[aeiouy]/.test(base)) return word
   // "getting" doubles the last letter, "billing" and "passing" own theirs.
   return /([bdfgmnprt])\1$/.test(base) ? base.slice(0, -1) : base
+}
+
+/** Words that end like those made from a verb, and are not. */
+const UNRELATED: ReadonlySet<string> = new Set(
+  "container customer computer parameter character register transfer newsletter vector".split(" "),
+)
+
+/** Endings that make a noun of a verb, with what is left of the verb's stem. */
+const ENDINGS: readonly (readonly [RegExp, string])[] = [
+  [/scription$/, "scrib"],
+  [/(?<=[a-z]{4})ation$/, "at"],
+  // A stem that still ends in "e" had two.
+  [/(?<=[a-z]{4})(?:ion|ment|al|e)$/, ""],
+  [/(?<=[a-z]{5})(?:er|or)$/, ""],
+]
+
+/**
+ * What a word has in common with those made from the same verb: `contribut` for `contributor`,
+ * `contribution` and `contributed`. Looser than `stem`, so that what shares it counts for less.
+ */
+export function rootOf(word: string): string {
+  const base = stem(word)
+  if (base.length < 6 || UNRELATED.has(base) || !/^[a-z]+$/.test(base)) return base
+  for (const [ending, left] of ENDINGS) {
+    if (!ending.test(base)) continue
+    const root = base.replace(ending, left)
+    return root.endsWith("e") ? root.slice(0, -1) : root
+  }
+  return base
 }

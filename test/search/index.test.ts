@@ -210,18 +210,74 @@ describe("SearchIndex.search", () => {
     expect(idsOf(index, "tab")).toEqual([])
   })
 
-  test("corrects a few words of gibberish and ignores the rest", () => {
-    const index = indexOf("a.deploy")
-    const gibberish = Array.from({ length: 8 }, (_, i) => `zzzz${i}zzzz`).join(" ")
+  test("gives no guesses where a word of the query is answered by nothing", () => {
+    const index = indexOf("a.deploy", "b.factory", "c.report")
 
-    expect(idsOf(index, `${gibberish.slice(10)} deplyo`)).toEqual(["a.deploy"])
-    expect(idsOf(index, `${gibberish} deplyo`)).toEqual([])
+    expect(idsOf(index, "deplyo")).toEqual(["a.deploy"])
+    expect(idsOf(index, "zzzzzz deplyo")).toEqual([])
+    expect(idsOf(index, "remember a fact")).toEqual([])
+    expect(idsOf(index, "zzzzzz report deplyo")).toEqual(["c.report"])
+  })
+
+  test("corrects no more than a few words of a query", () => {
+    const index = indexOf("a.deploy")
+    const wrong = ["deplyo", "edploy", "dploy", "deploi", "deloy", "depoly", "deplloy", "ddeploy"]
+
+    expect(idsOf(index, wrong.join(" "))).toEqual(["a.deploy"])
+    expect(idsOf(index, [...wrong.map((word) => `${word}qq`), "deplyo"].join(" "))).toEqual([])
   })
 
   test("finds what others call by another verb, after those that use the word", () => {
     const index = indexOf("a.deleteUser", "b.removeUser", "c.createUser")
 
     expect(idsOf(index, "remove user")).toEqual(["b.removeUser", "a.deleteUser", "c.createUser"])
+  })
+
+  test("finds what is made from the same verb, after other forms of the word", () => {
+    const index = indexOf("a.contributors", "b.contributed", "c.custom", "d.customer")
+
+    expect(idsOf(index, "contribute")).toEqual(["b.contributed", "a.contributors"])
+    expect(idsOf(index, "customer")).toEqual(["d.customer"])
+  })
+
+  test("takes whoever asks for the authenticated user", () => {
+    const index = indexOf(
+      { id: "a.list", title: "List repositories", description: "" },
+      { id: "b.list", title: "List repositories for the authenticated user", description: "" },
+      { id: "c.get", title: "Get the authenticated user", description: "" },
+      { id: "d.get", title: "Get a user", description: "" },
+    )
+
+    expect(idsOf(index, "list my repositories")[0]).toBe("b.list")
+    expect(idsOf(index, "list repositories")[0]).toBe("a.list")
+    expect(idsOf(index, "who am i")).toEqual(["c.get", "b.list"])
+  })
+
+  test("puts what removes behind, unless the query asks for it", () => {
+    const index = indexOf("a.deleteComment", "b.getComment", "c.createComment")
+
+    expect(idsOf(index, "comment").at(-1)).toBe("a.deleteComment")
+    expect(idsOf(index, "erase comment")[0]).toBe("a.deleteComment")
+  })
+
+  test("reads no tags of HTML and no addresses of links", () => {
+    const index = indexOf({
+      id: "a.a",
+      description: '<p class="lead">Creates a [ticket](https://example.com/manual).</p>',
+    })
+
+    expect(idsOf(index, "ticket")).toEqual(["a.a"])
+    for (const word of ["lead", "class", "manual", "example"])
+      expect(idsOf(index, word)).toEqual([])
+  })
+
+  test("weighs the first sentence of a description more than the others", () => {
+    const index = indexOf(
+      { id: "a.a", description: "Works with tickets. It can also archive a report." },
+      { id: "b.b", description: "Archives a report. It works with tickets, too." },
+    )
+
+    expect(idsOf(index, "archive report")).toEqual(["b.b", "a.a"])
   })
 
   test("finds words that were joined, and words that were split", () => {

@@ -5,7 +5,8 @@ import { isOneEditApart } from "../../src/search/edit-distance.ts"
 import { Postings } from "../../src/search/postings.ts"
 import { eachDescending, placeOfKey, rankKey, scoreOfKey } from "../../src/search/rank.ts"
 import { partsOf } from "../../src/search/tokenize.ts"
-import { stem } from "../../src/search/words.ts"
+import { synonymsOf, withoutPhrases } from "../../src/search/synonyms.ts"
+import { rootOf, stem } from "../../src/search/words.ts"
 
 describe("partsOf", () => {
   test.each([
@@ -68,6 +69,68 @@ describe("stem", () => {
     "größe",
   ])("leaves %s alone", (word) => {
     expect(stem(word)).toBe(word)
+  })
+})
+
+describe("rootOf", () => {
+  test.each([
+    ["contribute contributes contributor contributors contribution contributed"],
+    ["assign assigned assignee assignees assignment"],
+    ["remove removes removal removing"],
+    ["subscribe subscribing subscription subscriptions"],
+    ["authenticate authenticated authentication"],
+    ["remind reminder reminders"],
+    ["evict eviction"],
+  ])("is shared by %s", (forms) => {
+    expect(new Set(forms.split(" ").map(rootOf)).size).toBe(1)
+  })
+
+  test.each([
+    ["custom", "customer"],
+    ["contain", "container"],
+    ["us", "user"],
+    ["off", "offer"],
+    ["com", "comment"],
+    ["numb", "number"],
+  ])("keeps %s and %s apart", (left, right) => {
+    expect(rootOf(left)).not.toBe(rootOf(right))
+  })
+
+  test.each(["größe", "данные", "v1beta1", "数据", "région"])("leaves %s alone", (word) => {
+    expect(rootOf(word)).toBe(word)
+  })
+})
+
+describe("synonyms", () => {
+  const all = "get list create update delete repo my whoami remember sum".split(" ")
+
+  test.each(all)("of %s are other words that count for less", (word) => {
+    const synonyms = synonymsOf(word)
+
+    expect(synonyms.size).toBeGreaterThan(0)
+    expect(synonyms.has(word)).toBe(false)
+    for (const weight of synonyms.values()) expect(weight).toBeLessThan(1)
+  })
+
+  test("are none for names of the object prototype", () => {
+    for (const word of ["__proto__", "constructor", "toString"]) {
+      expect(synonymsOf(word).size).toBe(0)
+    }
+  })
+
+  test.each([
+    ["who am i", "whoami user? get?"],
+    ["please log in now", "please login now"],
+    ["merge a pr", "merge a pull request create?"],
+    ["who am", "who am"],
+    ["comment on an issue", "comment on an issue create?"],
+    ["update an issue", "update an issue"],
+    ["", ""],
+  ])("replace the phrases of %j", (query, expected) => {
+    const parts = query.split(" ").filter((part) => part !== "")
+    const words = withoutPhrases(parts).map(({ word, isHelp }) => (isHelp ? `${word}?` : word))
+
+    expect(words.join(" ")).toBe(expected)
   })
 })
 

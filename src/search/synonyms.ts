@@ -1,0 +1,230 @@
+/** How well a synonym answers a word: an abbreviation nearly as well as the word itself. */
+const SAME = 0.85
+const ALIKE = 0.7
+const CLOSE = 0.5
+
+/** Verbs for which APIs have different words. */
+const VERBS: readonly string[] = [
+  "get read retrieve fetch show",
+  "create add new make insert post",
+  "update edit modify change patch",
+  "delete remove destroy erase",
+  "search find query lookup",
+  "stop cancel end terminate",
+  "run execute trigger start",
+]
+
+/** Short and long forms of one word. */
+const ABBREVIATIONS: readonly string[] = [
+  "repo repository",
+  "org organization organisation",
+  "dir directory folder",
+  "config configuration",
+  "env environment",
+  "var variable",
+  "db database",
+  "app application",
+  "doc document documentation",
+  "msg message",
+  "info information",
+  "auth authentication",
+  "authenticated current",
+  "k8s kubernetes",
+  "id identifier",
+  "img image",
+  "mail email",
+  "ns namespace",
+  "param parameter",
+  "admin administrator",
+  "dm direct",
+  "tz timezone",
+]
+
+/** Words that people and APIs use for one another. A word may be in several groups. */
+const GROUPS: readonly string[] = [
+  // What is done.
+  "get view see display print inspect describe download read retrieve show",
+  "list all index show get enumerate browse",
+  "search find locate look filter get",
+  "create open start write generate register publish add post",
+  "update set put replace rename adjust close reopen edit",
+  "delete drop clear purge prune forget discard trash remove",
+  "run dispatch invoke launch rerun start trigger",
+  "stop kill abort halt disable cancel",
+  "undo revert rollback restore reverse",
+  "send post deliver publish share",
+  "upload import put attach create",
+  "download export get pull",
+  "move rename transfer",
+  "copy duplicate clone fork",
+  "remember store save memory keep observation create",
+  "recall remember memory search read",
+  "save write store",
+  "know knowledge memory",
+  "invite add",
+  "approve accept allow confirm review",
+  "reject deny decline refuse",
+  "check verify validate test",
+  "convert transform translate exchange",
+  "draw render",
+  "buy order purchase checkout",
+  "join enter",
+  "compare diff",
+  "watch follow subscribe monitor",
+  "schedule later plan",
+  "summarize summary overview",
+  "connect link attach relate relation",
+  "enable activate",
+  "echo repeat say",
+  "split divide share",
+  "compress zip gzip",
+  "backup snapshot export",
+  // What it is done to.
+  "user person people member account friend colleague who",
+  "customer client buyer",
+  "picture image photo icon drawing",
+  "message text post chat",
+  "channel conversation room",
+  "speech audio voice sound",
+  "transcribe transcription speech",
+  "issue bug ticket",
+  "fact observation note knowledge entity memory",
+  "note memo",
+  "sum total plus add addition",
+  "money currency amount balance payment funds",
+  "euro dollar currency money",
+  "refund repay reimburse back",
+  "discount coupon promotion",
+  "invoice bill",
+  "price cost",
+  "hours time schedule when date",
+  "size large big bytes",
+  "usage used use",
+  "disk storage space data",
+  "structure tree hierarchy",
+  "where location path address",
+  "count total number",
+  "settings configuration preferences options",
+  "profile user identity account",
+  "password credential secret",
+  "limit quota",
+  "log history events",
+  "project repository",
+  "contributor author",
+  "file document",
+  "thing item object entity",
+  "login signin authenticate",
+  "logout signout",
+]
+
+/** Phrases that stand for other words. The first of those is what matters, the others help. */
+const PHRASES: readonly (readonly [string, string])[] = [
+  ["who am i", "whoami user get"],
+  ["who i am", "whoami user get"],
+  ["about me", "whoami user get"],
+  ["my profile", "whoami user get"],
+  ["my account", "whoami user account get"],
+  ["my user", "whoami user get"],
+  ["logged in user", "whoami user get"],
+  ["current user", "whoami user get"],
+  ["log in", "login"],
+  ["logged in", "login"],
+  ["sign in", "login"],
+  ["sign up", "register create"],
+  ["log out", "logout"],
+  ["sign out", "logout"],
+  ["roll back", "rollback"],
+  ["look up", "lookup"],
+  ["look for", "search"],
+  ["write down", "write"],
+  ["give back", "refund"],
+  ["money back", "refund"],
+  ["pull requests", "pull request"],
+  ["prs", "pull request"],
+  ["pr", "pull request"],
+  ["set up", "create"],
+  ["get rid of", "delete"],
+  ["throw away", "delete"],
+  ["turn off", "disable"],
+  ["turn on", "enable"],
+  ["how many", "count"],
+  ["how big", "size"],
+  ["how large", "size"],
+  ["how long", "duration"],
+]
+
+/** What whoever asks is called: `list my repositories` lists those of the authenticated user. */
+const FIRST_PERSON = "authenticated current me my self mine own"
+
+const SYNONYMS: ReadonlyMap<string, ReadonlyMap<string, number>> = synonymTable()
+
+const NONE: ReadonlyMap<string, number> = new Map()
+
+/** The words that commonly stand for this one, each with its weight; none for most. */
+export function synonymsOf(word: string): ReadonlyMap<string, number> {
+  return SYNONYMS.get(word) ?? NONE
+}
+
+/** Words for the removal of something. What removes is rarely what is meant when none was asked for. */
+export const REMOVING: readonly string[] = ["delete", "remove", "destroy", "purge"]
+
+const LONGEST_PHRASE = 3
+const PHRASE_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
+  PHRASES.map(([phrase, words]) => [phrase, words.split(" ")]),
+)
+
+/** A word of a query; one that only helps is not missed where a document does not have it. */
+export interface AskedWord {
+  readonly word: string
+  readonly isHelp: boolean
+}
+
+/** The words of a query with phrases replaced by what they stand for. */
+export function withoutPhrases(parts: readonly string[]): AskedWord[] {
+  const words: AskedWord[] = []
+  for (let at = 0; at < parts.length; at++) {
+    let replaced: readonly string[] | undefined
+    let length = Math.min(LONGEST_PHRASE, parts.length - at)
+    for (; length > 0 && replaced === undefined; length--) {
+      replaced = PHRASE_WORDS.get(parts.slice(at, at + length).join(" "))
+    }
+    if (replaced === undefined) words.push({ word: parts[at]!, isHelp: false })
+    else {
+      const isConcept = replaced[0] === "whoami"
+      words.push(...replaced.map((word, i) => ({ word, isHelp: isConcept && i > 0 })))
+      at += length
+    }
+  }
+  // "Comment on an issue" creates a comment: what is asked for is named by a noun.
+  if (IMPERATIVE.has(parts[1] ?? "") && !SYNONYMS.has(parts[0]!)) {
+    words.push({ word: "create", isHelp: true })
+  }
+  return words
+}
+
+/** Words that follow a verb rather than a noun. */
+const IMPERATIVE: ReadonlySet<string> = new Set("a an the on someone this".split(" "))
+
+function synonymTable(): Map<string, Map<string, number>> {
+  const table = new Map<string, Map<string, number>>()
+  const add = (word: string, other: string, weight: number): void => {
+    let known = table.get(word)
+    if (known === undefined) table.set(word, (known = new Map()))
+    if (word !== other && (known.get(other) ?? 0) < weight) known.set(other, weight)
+  }
+  for (const [groups, weight] of [
+    [ABBREVIATIONS, SAME],
+    [VERBS, ALIKE],
+    [GROUPS, CLOSE],
+  ] as const) {
+    for (const words of groups.map((group) => group.split(" "))) {
+      for (const word of words) for (const other of words) add(word, other, weight)
+    }
+  }
+  for (const word of ["my", "me", "mine", "i", "our", "whoami", "myself"]) {
+    for (const other of FIRST_PERSON.split(" ")) add(word, other, SAME)
+  }
+  for (const other of ["identity", "profile", "login", "authentication"])
+    add("whoami", other, CLOSE)
+  return table
+}
