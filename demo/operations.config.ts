@@ -3,7 +3,8 @@ import { startShop } from "./shop-api.ts"
 
 /** Three sources that need no internet and no keys: `npm start` serves them. */
 export default defineConfig(async () => ({
-  server: { title: "Demo hub" },
+  // Whoever tries it may read every error.
+  server: { title: "Demo hub", errors: "expose" },
   sources: {
     // TypeScript: each module of the folder exports operations.
     desk: { scan: "./operations" },

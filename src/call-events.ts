@@ -64,6 +64,8 @@ export interface CallErrorEvent {
   readonly retryable?: boolean | undefined
   readonly mayHaveExecuted?: boolean | undefined
   readonly retryAfterMs?: number | undefined
+  /** The message was not written for callers: whoever hands the error on to others hides it. */
+  readonly internal?: boolean | undefined
 }
 
 /** What the handler reported, for callers that asked. */
@@ -171,6 +173,7 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
       retryable: flag,
       mayHaveExecuted: flag,
       retryAfterMs: milliseconds,
+      internal: flag,
     },
     ["code", "message"],
   ),

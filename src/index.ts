@@ -63,6 +63,7 @@ export type {
   SearchResult,
   TrustedCalls,
 } from "./registry.ts"
+export type { ErrorExposure, ErrorListener, ErrorReporting, FailedCall } from "./engine/failures.ts"
 export type { CallEnded, CallStarted, CallTrace } from "./engine/observe.ts"
 export { subscribe } from "./subscribe.ts"
 export { buildEnv } from "./env.ts"

@@ -33,7 +33,8 @@ export function isCallEvent(value: unknown): value is CallEvent {
         typeof it.message === "string" &&
         maybe("boolean", it.retryable) &&
         maybe("boolean", it.mayHaveExecuted) &&
-        maybeMilliseconds(it.retryAfterMs)
+        maybeMilliseconds(it.retryAfterMs) &&
+        maybe("boolean", it.internal)
       )
     case "call.progress":
       return (

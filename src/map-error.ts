@@ -1,5 +1,6 @@
 import { CallError, ErrorCode, isCallError } from "./errors.ts"
 import type { CallErrorOptions } from "./errors.ts"
+import { markInternal } from "./internal/error-marks.ts"
 import { compileSchema } from "./schema/compiled.ts"
 import type { ErrorDefinition } from "./types.ts"
 
@@ -28,13 +29,13 @@ export function mapError(
   }
   const options: CallErrorOptions = { cause: thrown, ...stampOf(stamp) }
   if (isError(thrown)) {
-    return new CallError("EXECUTION_ERROR", messageOf(thrown) ?? "The handler failed.", options)
+    return markInternal(
+      new CallError("EXECUTION_ERROR", messageOf(thrown) ?? "The handler failed.", options),
+    )
   }
   const raw = preview(thrown)
-  return new CallError("UNKNOWN_ERROR", `Something that is not an Error was thrown: ${raw}`, {
-    ...options,
-    details: { raw },
-  })
+  const message = `Something that is not an Error was thrown: ${raw}`
+  return markInternal(new CallError("UNKNOWN_ERROR", message, { ...options, details: { raw } }))
 }
 
 function fromDeclared(thrown: unknown, declared: ErrorDefinition, stamp: ErrorStamp): CallError {

@@ -23,6 +23,7 @@ import type {
   With,
 } from "./infer.ts"
 import type { CallError } from "./errors.ts"
+import type { Logger } from "./logger.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 import type {
   CallOptions,
@@ -252,6 +253,11 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
+  }
+
+  /** @internal For servers that were given none. */
+  get logger(): Logger {
+    return this.#kernel.logger
   }
 
   /** @internal `execute` for a caller that is told of the outcome. */

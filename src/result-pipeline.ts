@@ -1,4 +1,5 @@
 import type { OperationRecord } from "./engine/record.ts"
+import { markInternal } from "./internal/error-marks.ts"
 import type { Clock } from "./platform.ts"
 import type { Logger } from "./logger.ts"
 import { isResponseEnvelope } from "./response-envelope.ts"
@@ -86,11 +87,11 @@ function bring(record: OperationRecord, data: unknown, host: PipelineHost): unkn
 function report(record: OperationRecord, data: unknown, host: PipelineHost): void {
   if (record.outputMode === "off") return
   if (record.outputMode === "strict") {
-    throw invalid(
-      "OUTPUT_VALIDATION_ERROR",
-      `Output of "${record.id}"`,
-      toValueErrors(record.output.errors(data)),
-      { operationId: record.id },
+    const faults = toValueErrors(record.output.errors(data))
+    const about = { operationId: record.id }
+    // Its faults show what an operation did not mean to give out, such as the keys of a map.
+    throw markInternal(
+      invalid("OUTPUT_VALIDATION_ERROR", `Output of "${record.id}"`, faults, about),
     )
   }
   const now = host.clock.now()

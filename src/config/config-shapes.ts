@@ -100,6 +100,10 @@ export const serverShape: Shape = fields(
     ),
     mcp: flag("Serves /mcp; on where @modelcontextprotocol/server is installed."),
     websocket: flag("Serves /ws; on where ws is installed."),
+    errors: oneOf(
+      "What callers read of errors that were not written for them; expose on a loopback address without authentication and proxies, hide otherwise.",
+      ["expose", "hide"],
+    ),
     console: flag("Serves the console, a page at /; on."),
   },
   { hints: { hostname: `Write "host".`, auth: `Write "apiKeys" or "jwt".` } },

@@ -150,6 +150,11 @@ export interface ServerConfig {
   readonly mcp?: boolean | undefined
   /** `/ws`; on where `ws` is installed. */
   readonly websocket?: boolean | undefined
+  /**
+   * What callers read of errors that were not written for them: `hide`, or `expose` for a hub on a loopback address
+   * without authentication and proxies.
+   */
+  readonly errors?: "expose" | "hide" | undefined
   /** `/`, a page to find, try and watch operations with; on. */
   readonly console?: boolean | undefined
 }

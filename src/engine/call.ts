@@ -2,6 +2,7 @@
 import type { CallError } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { CancelToken, heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { stampError } from "../internal/error-marks.ts"
 import { mapError } from "../map-error.ts"
 import type { CallOptions, Identity } from "../types.ts"
 import { mintRequestId } from "./ids.ts"
@@ -249,9 +250,11 @@ export class Call implements DeadlineEntry {
     return this.ended
   }
 
-  /** The error for whatever a handler threw. */
+  /** The error for whatever a handler threw, with the ids of the call; once for each call that fails. */
   fail(thrown: unknown): CallError {
-    return mapError(thrown, this.record.spec.errorSchemas, this)
+    const error = stampError(mapError(thrown, this.record.spec.errorSchemas, this), this)
+    if (this.parent === undefined) this.kernel.reportError(error, this)
+    return error
   }
 
   /** Tells the handler and the children of a call that nobody waits any more. */

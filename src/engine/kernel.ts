@@ -11,8 +11,11 @@ import type { CallOptions } from "../types.ts"
 import { abortedMessage, Call } from "./call.ts"
 import { CallContext } from "./context.ts"
 import type { EnvDirectory } from "./env-proxy.ts"
+import { isReportable, notifyOfError } from "./failures.ts"
+import type { ErrorListener } from "./failures.ts"
 import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
+import type { CallError } from "../errors.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
 import { admitInput, isStillChecked } from "./input.ts"
 import { CallSink } from "./sink.ts"
@@ -27,6 +30,7 @@ export interface KernelOptions {
   readonly logger: Logger
   readonly onWarning: ((warning: OutputWarning) => void) | undefined
   readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+  readonly onError: ErrorListener | undefined
   /** Milliseconds a call may take when nobody says otherwise. */
   readonly timeout: number
   readonly maxDepth: number
@@ -50,6 +54,8 @@ export class Kernel implements PipelineHost, EnvDirectory {
   readonly #options: KernelOptions
   /** Streams and calls without a deadline; weak, because an abandoned stream is nobody's. */
   readonly #endless = new Set<WeakRef<Call>>()
+  /** One error is reported once, however many calls it leaves. */
+  readonly #reported = new WeakSet<CallError>()
   #isClosed = false
 
   constructor(store: RecordStore, options: KernelOptions) {
@@ -70,12 +76,13 @@ export class Kernel implements PipelineHost, EnvDirectory {
     parent: Call | undefined,
     trusted: boolean,
   ): Promise<ResponseEnvelope> {
+    let call: Call | undefined
     try {
-      const call = this.#open(id, options, parent)
+      call = this.#open(id, options, parent)
       if (this.observer !== undefined) return this.#observed(this.observer, call, input, trusted)
       return this.#start(call, input, trusted)
     } catch (thrown) {
-      return Promise.reject(asRefusal(thrown))
+      return Promise.reject(asRefusal(thrown, call, options))
     }
   }
 
@@ -88,7 +95,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       )
       return
     }
-    let call: Call
+    let call: Call | undefined
     let prepared: unknown
     try {
       call = this.#open(id, sink, undefined)
@@ -96,10 +103,11 @@ export class Kernel implements PipelineHost, EnvDirectory {
       prepared = admitInput(call, input)
       this.begin(call)
     } catch (thrown) {
-      const refused = asRefusal(thrown)
+      const refused = asRefusal(thrown, call, sink)
       queueMicrotask(() => sink.fail(refused))
       return
     }
+    const running = call
     if (isStillChecked(call, prepared)) {
       call.tell(this.#whenChecked(call, prepared))
       return
@@ -109,7 +117,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
       if (!isThenable(result)) result = this.process(call.record, result)
     } catch (thrown) {
-      queueMicrotask(() => sink.fail(call.fail(thrown)))
+      queueMicrotask(() => sink.fail(running.fail(thrown)))
       return
     }
     if (isThenable(result)) call.tell(result instanceof Promise ? result : Promise.resolve(result))
@@ -128,7 +136,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
       if (parent !== undefined) return this.call(id, input, options, parent, false)
       return this.call(id, input, rootOptions(context, options), undefined, false)
     } catch (thrown) {
-      return Promise.reject(asRefusal(thrown))
+      return Promise.reject(asRefusal(thrown, undefined, options))
     }
   }
 
@@ -143,9 +151,12 @@ export class Kernel implements PipelineHost, EnvDirectory {
     return new Stream(() => {
       const record = this.store.get(id)
       if (record === undefined || record.handler === undefined) {
-        throw notFound(this.store, id, parent?.identity ?? options?.identity)
+        const missing = notFound(this.store, id, parent?.identity ?? options?.identity)
+        throw asRefusal(missing, undefined, options)
       }
-      if (!record.isStream) throw wrongKind(record, "subscribe", "execute")
+      if (!record.isStream) {
+        throw asRefusal(wrongKind(record, "subscribe", "execute"), undefined, options)
+      }
       const from = parent ?? (options === undefined ? undefined : this.#parentOf(options))
       const given = from !== undefined && parent === undefined ? undefined : options
       return { kernel: this, record, parent: from, options: given, input, trusted }
@@ -231,6 +242,17 @@ export class Kernel implements PipelineHost, EnvDirectory {
     }
   }
 
+  /** Reports the error that an outermost call ended with. */
+  reportError(error: CallError, call: Call): void {
+    const { onError } = this.#options
+    if (onError === undefined || this.#reported.has(error) || !isReportable(error)) return
+    this.#reported.add(error)
+    const { operationId, requestId, parentRequestId } = call
+    const { identity } = new CallContext(call)
+    const failed = { operationId, requestId, parentRequestId, identity, surface: "registry" }
+    notifyOfError(onError, error, failed, this.logger)
+  }
+
   /** Ends everything that runs; later calls are refused. */
   close(): void {
     this.#isClosed = true
@@ -276,7 +298,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     try {
       return observed.follow(this.#start(call, input, trusted))
     } catch (thrown) {
-      const refused = asRefusal(thrown)
+      const refused = asRefusal(thrown, call)
       observed.fail(refused)
       throw refused
     }

@@ -2,8 +2,9 @@ import { allows } from "../access.ts"
 import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { reasonOf, typeName } from "../schema/describe.ts"
-import type { Identity } from "../types.ts"
+import type { CallOptions, Identity } from "../types.ts"
 import type { ValueError } from "../validation.ts"
+import { mintRequestId } from "./ids.ts"
 import type { OperationRecord } from "./record.ts"
 import type { RecordStore } from "./store.ts"
 
@@ -109,11 +110,42 @@ export function endedEarly(
   })
 }
 
-/** What is thrown before a handler runs is ours, unless the caller's own objects throw when read. */
-export function asRefusal(thrown: unknown): CallError {
-  if (isCallError(thrown)) return thrown
+/**
+ * The error of a call that was refused, with its ids; `call` is missing where there is no such operation.
+ *
+ * What is thrown before a handler runs is ours, unless the caller's own objects throw when read.
+ */
+export function asRefusal(
+  thrown: unknown,
+  call?: { readonly operationId: string; readonly requestId: string },
+  options?: CallOptions,
+): CallError {
+  const error = isCallError(thrown) ? thrown : unreadable(thrown)
+  if (error.requestId !== undefined && error.operationId !== undefined) return error
+  const ids = error as { operationId?: string; requestId?: string }
+  try {
+    if (call !== undefined) ids.operationId ??= call.operationId
+    ids.requestId ??= requestIdOf(call ?? options)
+  } catch {
+    // An error of another copy of this package may be built otherwise.
+  }
+  return error
+}
+
+function unreadable(thrown: unknown): CallError {
   const reason = reasonOf(thrown).replace(/\.$/, "")
   return refusal("VALIDATION_ERROR", `What the call was given cannot be read: ${reason}.`, {
     cause: thrown,
   })
+}
+
+/** The id of a call whose options may be what was wrong with it. */
+function requestIdOf(call: { readonly requestId?: string | undefined } | undefined): string {
+  try {
+    const requestId: unknown = call?.requestId
+    if (typeof requestId === "string") return requestId
+  } catch {
+    // A getter threw.
+  }
+  return mintRequestId()
 }

@@ -7,6 +7,7 @@ import { consoleLogger } from "../logger.ts"
 import type { NormalizeReport, OutputWarning } from "../result-pipeline.ts"
 import type { NormalizeMode, OperationPolicy, OutputMode } from "../types.ts"
 import type { CatalogOptions } from "./catalog.ts"
+import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
 
 /** What may be set on a registry. Everything has a default. */
@@ -19,6 +20,11 @@ export interface RegistryOptions {
   readonly onWarning?: ((warning: OutputWarning) => void) | undefined
   /** Hears of every result that was changed to fit its schema. */
   readonly onNormalize?: ((report: NormalizeReport) => void) | undefined
+  /**
+   * Receives each `EXECUTION_ERROR`, `UNKNOWN_ERROR` and `OUTPUT_VALIDATION_ERROR` that an outermost call ended with,
+   * whoever called. An error of another registry is reported there.
+   */
+  readonly onError?: ErrorListener | undefined
   /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
   readonly timeout?: number | undefined
   /** How deep calls may nest, the outermost counted; 16. */
@@ -36,6 +42,7 @@ export const REGISTRY_OPTIONS: OptionsSchema<RegistryOptions> = {
   normalize: { oneOf: ["strip", "keep", "off"] },
   onWarning: "function",
   onNormalize: "function",
+  onError: "function",
   timeout: "duration",
   maxDepth: { min: 1 },
   maxNestedCalls: { min: 1 },
@@ -63,6 +70,7 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
     maxNestedCalls: options.maxNestedCalls ?? 1000,
     onWarning: options.onWarning,
     onNormalize: options.onNormalize,
+    onError: options.onError,
   }
 }
 

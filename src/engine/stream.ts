@@ -36,6 +36,8 @@ export class Stream implements EnvelopeStream {
   /** The call while its input is still being checked. */
   #openingCall: Call | undefined
   #observed: ObservedCall | undefined
+  /** Known from the look-up on. */
+  #call: Call | undefined
   #isOver = false
 
   constructor(open: () => StreamStart) {
@@ -67,7 +69,7 @@ export class Stream implements EnvelopeStream {
       return this.#opening.then(() => this.next())
     } catch (error) {
       this.#isOver = true
-      const refused = asRefusal(error)
+      const refused = asRefusal(error, this.#call)
       this.#observed?.fail(refused)
       return Promise.reject(refused)
     }
@@ -88,6 +90,7 @@ export class Stream implements EnvelopeStream {
   #begin(): Promise<void> | undefined {
     const { kernel, record, parent, options, input, trusted } = this.#open()
     const call = new Call(kernel, record, parent, options)
+    this.#call = call
     this.#observed = kernel.observer?.begin(call)
     kernel.admit(call, input, trusted)
     const prepared = admitInput(call, input)

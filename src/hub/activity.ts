@@ -1,3 +1,4 @@
+import type { CallTrace } from "../engine/observe.ts"
 import type { Clock } from "../platform.ts"
 import { CallCounters } from "./activity/counters.ts"
 import type { HubStats } from "./activity/counters.ts"
@@ -28,7 +29,7 @@ export class Activity {
     this.#stops = [
       hub.registry.onCall((trace) => {
         this.#counters.add(trace)
-        if (this.#feeds.size > 0) this.#tell(new HubEvent("call", trace))
+        if (this.#feeds.size > 0) this.#tell(new HubEvent("call", withoutError(trace)))
       }),
       hub.onStatus((status) => {
         if (this.#feeds.size > 0) this.#tell(new HubEvent("source", status))
@@ -72,4 +73,9 @@ export class Activity {
   #tell(event: HubEvent): void {
     for (const feed of this.#feeds) feed.push(event)
   }
+}
+
+/** Who reads the feed may watch calls, not read what they say. */
+function withoutError(trace: CallTrace): CallTrace {
+  return trace.phase === "start" ? trace : { ...trace, error: undefined }
 }

@@ -86,6 +86,7 @@ class SourceHub implements Hub {
       normalize,
       clock,
       logger: this.#logger,
+      onError: options.onError,
     })
     this.#ledger = new Ledger(this.registry)
     this.#config = this.#chosen(config)

@@ -2,6 +2,7 @@
 
 import type { SettledConfig, SettledSource, SourceKind } from "../config/model.ts"
 import type { AnyOperation } from "../define.ts"
+import type { ErrorListener } from "../engine/failures.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
@@ -105,6 +106,8 @@ export interface HubOptions {
   readonly retry?: boolean | undefined
   /** Follows changes of scanned folders and documents; off. */
   readonly watch?: boolean | undefined
+  /** Receives the errors of operations, whoever called: `onError` of the hub's registry. */
+  readonly onError?: ErrorListener | undefined
 }
 
 export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
@@ -114,6 +117,7 @@ export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
   only: { list: "text" },
   retry: "boolean",
   watch: "boolean",
+  onError: "function",
 }
 
 /** One registry over every source. Whoever makes one closes it. */

@@ -1,5 +1,7 @@
 import { CallError, isCallError } from "../errors.ts"
 import type { ServerConfig } from "../config/model.ts"
+import { ERROR_REPORTING } from "../engine/failures.ts"
+import type { ErrorListener } from "../engine/failures.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { serveHTTP } from "../node/serve-http.ts"
@@ -19,7 +21,7 @@ import { hubInner } from "./create-hub.ts"
 import { hasWhatItNeeds } from "./readiness.ts"
 import { createHubRoutes } from "./hub-routes.ts"
 import type { Hub } from "./model.ts"
-import { authOf, rateLimitOf } from "./server-options.ts"
+import { authOf, exposureOf, rateLimitOf } from "./server-options.ts"
 
 /** What may be said when a hub is served, in place of what its configuration says. */
 export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
@@ -27,6 +29,8 @@ export interface ServeHubOptions extends Omit<ServerConfig, "console"> {
   readonly console?: boolean | string | undefined
   /** Milliseconds that `close` waits for calls that run; 5,000. */
   readonly drainMs?: number | undefined
+  /** Receives the errors of operations that were called through this server. */
+  readonly onError?: ErrorListener | undefined
 }
 
 export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
@@ -61,6 +65,7 @@ export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
   websocket: "boolean",
   console: { either: ["boolean", "text"] },
   drainMs: { min: 0 },
+  ...ERROR_REPORTING,
 }
 
 /** A hub that listens. Whoever makes one closes it; the hub itself stays open. */
@@ -122,14 +127,17 @@ async function makeServers(
   const { allowedHosts, allowedOrigins, trustedProxies, cors, drainMs, title, description } = config
   const basePath = settlePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
+  const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   const mcp = (await hasMCP(config.mcp))
     ? (await import("../to_mcp.ts")).toMCP(hub.registry, {
+        ...reporting,
         title,
         drainMs,
         logger,
       })
     : undefined
   const api = toHTTP(hub.registry, {
+    ...reporting,
     allowedHosts,
     allowedOrigins,
     title,

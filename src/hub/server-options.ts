@@ -1,8 +1,10 @@
 import type { ApiKeyConfig, ServerConfig } from "../config/model.ts"
+import type { ErrorExposure } from "../engine/failures.ts"
 import { CallError } from "../errors.ts"
 import { reasonOf } from "../schema/describe.ts"
 import type { AuthOptions } from "../serve/http/auth/options.ts"
 import type { RateLimitOptions } from "../serve/http/limits.ts"
+import { isLoopback } from "../serve/upgrade.ts"
 
 /** Of issuers that do not say: what is signed with a public key. */
 const ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"]
@@ -36,6 +38,17 @@ export function rateLimitOf({
   if (rateLimit === undefined) return undefined
   const { requests, windowMs = 60_000 } = rateLimit
   return { perSecond: requests / (windowMs / 1000), burst: Math.max(1, requests) }
+}
+
+/** Only somebody at this very machine reads every message: nobody else reaches such a hub. */
+export function exposureOf(
+  config: Pick<ServerConfig, "errors" | "host" | "trustedProxies" | "allowedHosts">,
+  auth: AuthOptions | undefined,
+): ErrorExposure {
+  const { errors, host = "127.0.0.1", trustedProxies = [], allowedHosts = [] } = config
+  if (errors !== undefined) return errors
+  const isOpen = trustedProxies.length > 0 || allowedHosts.length > 0 || !isLoopback(host)
+  return isOpen || auth !== undefined ? "hide" : "expose"
 }
 
 async function keyOf(

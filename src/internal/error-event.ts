@@ -1,5 +1,6 @@
 import type { CallErrorEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
+import { isInternal } from "./error-marks.ts"
 
 /** The event for an error; masked, as everything that leaves. */
 export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
@@ -13,5 +14,6 @@ export function errorEvent(requestId: string, error: CallError): CallErrorEvent 
     mayHaveExecuted,
     ...(details !== undefined && { details }),
     ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(isInternal(error) && { internal: true }),
   }
 }

@@ -146,6 +146,8 @@ async function openSockets(
       logger: logger ?? options.logger,
       clock: clock ?? options.clock,
       authenticateTimeout: options.authenticateTimeout,
+      errors: options.errors,
+      onError: options.onError,
       ...(typeof websocket === "object" ? websocket : undefined),
       ...guard.rules,
       registry,

@@ -1,5 +1,6 @@
 import { CallError } from "../errors.ts"
 import type { CallErrorOptions } from "../errors.ts"
+import { markForwarded } from "../internal/error-marks.ts"
 import { compileSchema } from "../schema/compiled.ts"
 import { getOwn, isPlainRecord } from "../schema/json.ts"
 import type { HandlerContext } from "./call.ts"
@@ -37,12 +38,14 @@ export function problemError(
   }
   const detail = getOwn(problem, "detail")
   const message = typeof detail === "string" && detail !== "" ? detail : failure.message
-  return new CallError(code, message, {
+  const isFromRegistry = known?.isOurs ?? isOurs
+  const error = new CallError(code, message, {
     operationId: source.id,
     cause: failure,
     ...(details !== undefined && { details }),
-    ...termsOf(problem, failure, known?.isOurs ?? isOurs),
+    ...termsOf(problem, failure, isFromRegistry),
   })
+  return isFromRegistry ? markForwarded(error) : error
 }
 
 /** Details may be missing, as in any error; those that are there have to be as declared. */

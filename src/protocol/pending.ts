@@ -9,6 +9,7 @@ import { mintNumber, requestIdOf } from "../engine/ids.ts"
 import { refusal } from "../errors.ts"
 import type { CallError, CallErrorOptions } from "../errors.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
+import { markForwarded, markInternal } from "../internal/error-marks.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
 import { CALLER_LEFT, sendFailure } from "./endpoint.ts"
 import type { Endpoint, Pending, Served } from "./endpoint.ts"
@@ -212,7 +213,7 @@ const NOT_SENT: CallErrorOptions = { mayHaveExecuted: false }
 /** The error that the peer sent. */
 function errorOf(event: CallErrorEvent, operationId: string): CallError {
   const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, requestId } = event
-  return refusal(code, message, {
+  const error = refusal(code, message, {
     details,
     retryable,
     mayHaveExecuted,
@@ -220,4 +221,5 @@ function errorOf(event: CallErrorEvent, operationId: string): CallError {
     requestId,
     operationId,
   })
+  return markForwarded(event.internal === true ? markInternal(error) : error)
 }

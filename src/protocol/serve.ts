@@ -1,4 +1,6 @@
 import type { CallRequestedEvent } from "../call-events.ts"
+import { ERROR_REPORTING, Failures, loggerOf } from "../engine/failures.ts"
+import type { ErrorReporting } from "../engine/failures.ts"
 import type { CallError } from "../errors.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -11,7 +13,7 @@ import { requestOf, RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
 
 /** What `buildCallHandler` takes. */
-export interface CallHandlerOptions extends ServeLimits {
+export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
   readonly registry: AnyRegistry
   /** Where answers go. */
   readonly callMap: PendingRequestMap
@@ -26,6 +28,7 @@ const CALL_MAP = { methods: ["call", "respond"], expected: "a PendingRequestMap"
 
 export const CALL_HANDLER_OPTIONS: OptionsSchema<CallHandlerOptions> = {
   ...SERVE_LIMITS,
+  ...ERROR_REPORTING,
   registry: { required: "registry" },
   callMap: { required: CALL_MAP },
   resolveIdentity: "function",
@@ -52,7 +55,7 @@ export function buildCallHandler(options: CallHandlerOptions): CallHandler {
 }
 
 /** What `serveCalls` takes: a map, or the transport to make one for. */
-export interface ServeCallsOptions extends ServeLimits {
+export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
   readonly registry: AnyRegistry
   readonly callMap?: PendingRequestMap | undefined
   readonly transport?: CallLink | undefined
@@ -131,10 +134,12 @@ export function serveCalls(options: ServeCallsOptions): CallServer {
 }
 
 function serverOf(
-  options: ServeLimits & {
-    readonly registry: AnyRegistry
-    readonly resolveIdentity?: ResolveIdentity | undefined
-  },
+  options: ServeLimits &
+    ErrorReporting & {
+      readonly registry: AnyRegistry
+      readonly resolveIdentity?: ResolveIdentity | undefined
+      readonly logger?: Logger | undefined
+    },
   callMap: PendingRequestMap,
   name: string,
 ): RequestServer {
@@ -142,5 +147,15 @@ function serverOf(
   if (!(callMap instanceof PendingRequestMap)) {
     throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
   }
-  return new RequestServer(endpointOf(callMap), registry, resolveIdentity, options)
+  const endpoint = endpointOf(callMap)
+  const { link, settings } = endpoint
+  const logger = options.logger ?? loggerOf(registry, settings.logger)
+  const isOneApplication = link.isLocal === true || link.isOneApplication === true
+  const failures = new Failures(
+    link.surface ?? (link.isLocal === true ? "memory" : "calls"),
+    options,
+    logger,
+    isOneApplication ? "expose" : "hide",
+  )
+  return new RequestServer(endpoint, registry, resolveIdentity, options, failures)
 }

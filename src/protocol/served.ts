@@ -1,8 +1,8 @@
 import type { CallRequestedEvent } from "../call-events.ts"
+import type { Failures } from "../engine/failures.ts"
 import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { CallSink } from "../engine/sink.ts"
-import { mapError } from "../map-error.ts"
 import type { AnyRegistry, OperationRegistry } from "../registry.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions, Identity, ProgressUpdate } from "../types.ts"
@@ -14,6 +14,7 @@ import { EndpointTimer } from "./timer.ts"
 /** What a served request tells the server it belongs to. */
 export interface ServedHost {
   readonly endpoint: Endpoint
+  readonly failures: Failures
   /** The request is over; its place is free. */
   over(request: ServedRequest): void
 }
@@ -137,8 +138,8 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
   fail(thrown: unknown): void {
     if (this.isOver) return
     this.#finish()
-    const error: CallError = isCallError(thrown) ? thrown : mapError(thrown, undefined, this)
-    this.host.endpoint.tell(errorEvent(this.requestId, error))
+    const { endpoint, failures } = this.host
+    endpoint.tell(errorEvent(this.requestId, failures.answer(thrown, this)))
   }
 
   succeed(output: ResponseEnvelope): void {

@@ -1,4 +1,5 @@
 import type { CallRequestedEvent } from "../call-events.ts"
+import type { Failures } from "../engine/failures.ts"
 import type { CallError } from "../errors.ts"
 import { isCallEvent } from "../is-call-event.ts"
 import type { AnyRegistry } from "../registry.ts"
@@ -42,6 +43,7 @@ export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
 /** The receiving side of a link: decides who calls, what exists for them and how much at once. */
 export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
   readonly endpoint: Endpoint
+  readonly failures: Failures
   readonly #registry: AnyRegistry
   readonly #resolveIdentity: ResolveIdentity | undefined
   readonly #maxInFlight: number
@@ -62,8 +64,10 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     registry: AnyRegistry,
     resolveIdentity: ResolveIdentity | undefined,
     limits: ServeLimits,
+    failures: Failures,
   ) {
     this.endpoint = endpoint
+    this.failures = failures
     this.#registry = registry
     this.#resolveIdentity = resolveIdentity
     this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY

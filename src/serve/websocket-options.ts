@@ -1,4 +1,6 @@
 import type { PendingRequestMap, ResolveIdentity, ServeLimits } from "../call.ts"
+import { ERROR_REPORTING } from "../engine/failures.ts"
+import type { ErrorReporting } from "../engine/failures.ts"
 import type { CallError } from "../errors.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
@@ -36,7 +38,8 @@ export type Charge = (
 ) => CallError | undefined
 
 /** Options of `serveWebSocket`. */
-export interface ServeWebSocketOptions extends ServeLimits, SocketLimitOptions, UpgradeRules {
+export interface ServeWebSocketOptions
+  extends ServeLimits, SocketLimitOptions, UpgradeRules, ErrorReporting {
   readonly registry: AnyRegistry
   /** An HTTP server to listen to. It stays yours: start and close it yourself. */
   readonly server?: UpgradeServerLike | undefined
@@ -81,6 +84,7 @@ export type WebSocketEntrance =
 export const CONNECTION_OPTIONS: OptionsSchema<Omit<ServeWebSocketOptions, WebSocketEntrance>> = {
   ...SERVE_LIMITS,
   ...SOCKET_LIMITS,
+  ...ERROR_REPORTING,
   authenticateTimeout: "duration",
   resolveIdentity: "function",
   isTrusted: "boolean",

@@ -1,10 +1,10 @@
 import { serveCalls } from "../call.ts"
 import type { CallServer, ResolveIdentity } from "../call.ts"
+import { loggerOf } from "../engine/failures.ts"
 import type { CallError } from "../errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import { validateOptions } from "../internal/options.ts"
-import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { settleLimits } from "../transport/limits.ts"
@@ -86,7 +86,7 @@ class Served implements ServedWebSocket {
   url: string | undefined
 
   constructor(options: ServeWebSocketOptions, limits: SocketLimits) {
-    const { clock = systemClock, logger = consoleLogger } = options
+    const { clock = systemClock, logger = loggerOf(options.registry) } = options
     this.#options = options
     this.#limits = limits
     this.#clock = clock
@@ -160,7 +160,7 @@ class Served implements ServedWebSocket {
   }
 
   #connect(socket: NodeWebSocketLike, request: UpgradeRequestLike): void {
-    const { registry, isTrusted, onConnection } = this.#options
+    const { registry, isTrusted, onConnection, errors, onError } = this.#options
     const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
     const { identity, expiresAt } = this.gate.holderOf(request) ?? {}
     let calls: CallServer | undefined
@@ -194,6 +194,8 @@ class Served implements ServedWebSocket {
       maxInFlight,
       maxQueued,
       maxStreams,
+      errors,
+      onError,
       logger: this.#logger,
       clock: this.#clock,
     })

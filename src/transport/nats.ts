@@ -60,5 +60,5 @@ export function createNatsTransport(options: NatsTransportOptions = {}): BusTran
     clock,
     logger,
   })
-  return createBusTransport(USER, bus, options)
+  return createBusTransport(USER, bus, options, "nats")
 }

@@ -69,6 +69,7 @@ const SUSPENDED = "the page was hidden"
 export class SocketTransport implements WebSocketTransport {
   readonly identity: Identity | undefined
   readonly isTrusted: boolean
+  readonly surface = "websocket"
   /** What `close()` tells the peer instead of the usual code. */
   farewell: { readonly code: number; readonly reason: string } | undefined
   readonly #settings: SocketTransportSettings

@@ -24,6 +24,10 @@ export interface Transport {
   close(): Promise<void>
   /** Both ends share one process and one clock: deadlines and objects go over as they are. */
   readonly isLocal?: boolean | undefined
+  /** Both ends are parts of one application: the peer may read every error as it is. */
+  readonly isOneApplication?: boolean | undefined
+  /** What carries the events, for logs: `nats`. */
+  readonly surface?: string | undefined
   /** Identities that the peer claims for its calls count. */
   readonly isTrusted?: boolean | undefined
   /** Events may arrive twice or get lost: requests are then remembered for a while. */

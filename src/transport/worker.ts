@@ -64,6 +64,8 @@ interface AnyPort extends PortLike {
 
 class PortTransport implements WorkerTransport {
   readonly isTrusted: boolean
+  readonly isOneApplication = true
+  readonly surface = "worker"
   readonly #port: AnyPort
   readonly #terminates: boolean
   readonly #listeners: (readonly [type: string, listener: (value: unknown) => void])[] = []

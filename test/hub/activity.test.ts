@@ -28,6 +28,7 @@ function ended(requestId: string, more: Partial<CallEnded> = {}): CallEnded {
     durationMs: 1,
     outcome: "ok",
     code: undefined,
+    error: undefined,
     source: "local",
     items: 0,
     ...more,

@@ -129,10 +129,12 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
   const stopped = aborted(io.signal)
   await withPatience(Promise.race([hub.ready(), stopped]))
   if (io.signal.aborted) return
-  const { title = "operations", description } = hub.config.server
+  // Whoever started this process may read what it logs anyway.
+  const { title = "operations", description, errors = "expose" } = hub.config.server
   const server = toMCP(hub.registry, {
     name: title,
     logger: commandLogger(io),
+    errors,
     ...(description !== undefined && { instructions: description }),
   })
   try {

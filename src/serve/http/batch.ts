@@ -2,7 +2,6 @@ import { refusal } from "../../errors.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import { envelopeText } from "./bodies.ts"
 import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
-import { toProblem } from "./problem.ts"
 import { HTTPRefusal } from "./spine.ts"
 import type { HTTPContext, Route, RouteRequest } from "./spine.ts"
 
@@ -82,7 +81,7 @@ async function resultOf(
     return `{${shown}"ok":true,"envelope":${envelopeText(envelope)}}`
   } catch (error) {
     const spec = typeof id === "string" ? context.find(id) : undefined
-    return `{${shown}"ok":false,"problem":${JSON.stringify(toProblem(error, spec, incoming.requestId))}}`
+    return `{${shown}"ok":false,"problem":${context.problemText(error, incoming, spec, caller)}}`
   }
 }
 

@@ -1,5 +1,6 @@
 import { allows, requirementOf } from "../../access.ts"
 import type { AccessRequirement } from "../../access.ts"
+import { Failures } from "../../engine/failures.ts"
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
 import type { Logger } from "../../logger.ts"
@@ -30,6 +31,7 @@ export class Serving implements HTTPContext {
   readonly #calls = new Set<HTTPCall>()
   readonly #streams = new Set<EventStream>()
   readonly #heartbeats: Heartbeats
+  readonly #failures: Failures
   readonly #requirements = new WeakMap<
     OperationSpec,
     { readonly of: AccessRequirement | undefined }
@@ -40,6 +42,7 @@ export class Serving implements HTTPContext {
     this.options = options
     this.clock = clock
     this.logger = logger
+    this.#failures = new Failures("http", options.reporting, logger)
     this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
   }
 
@@ -115,7 +118,7 @@ export class Serving implements HTTPContext {
       items,
       first,
       render,
-      renderError: (error) => JSON.stringify(toProblem(error, spec, incoming.requestId)),
+      renderError: (error) => this.problemText(error, incoming, spec, caller),
       lastId: lastNumberOf(incoming),
       maxBufferBytes: this.options.sse.maxBufferBytes,
       heartbeats: this.#heartbeats,
@@ -145,8 +148,23 @@ export class Serving implements HTTPContext {
     return emptyAnswer()
   }
 
-  problem(error: unknown, { requestId }: HTTPIncoming, spec?: OperationSpec): HTTPAnswer {
-    return problemAnswer(error, spec, requestId)
+  problem(
+    error: unknown,
+    incoming: HTTPIncoming,
+    spec?: OperationSpec,
+    caller?: HTTPCaller,
+  ): HTTPAnswer {
+    return problemAnswer(this.#visible(error, incoming, spec, caller), spec, incoming.requestId)
+  }
+
+  problemText(
+    error: unknown,
+    incoming: HTTPIncoming,
+    spec?: OperationSpec,
+    caller?: HTTPCaller,
+  ): string {
+    const visible = this.#visible(error, incoming, spec, caller)
+    return JSON.stringify(toProblem(visible, spec, incoming.requestId))
   }
 
   /** Ends streams, whose clients may open them again elsewhere. */
@@ -170,6 +188,20 @@ export class Serving implements HTTPContext {
       // What is left of it is not worth waiting for.
       { headers: { connection: "close" } },
     )
+  }
+
+  #visible(
+    error: unknown,
+    { method, path, requestId }: HTTPIncoming,
+    spec: OperationSpec | undefined,
+    caller: HTTPCaller | undefined,
+  ): CallError {
+    return this.#failures.answer(error, {
+      operationId: spec === undefined ? `${method} ${path}` : `${spec.namespace}.${spec.name}`,
+      requestId,
+      parentRequestId: undefined,
+      identity: caller?.identity,
+    })
   }
 
   #isExposed(spec: OperationSpec): boolean {

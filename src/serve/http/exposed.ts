@@ -1,7 +1,9 @@
+import { loggerOf } from "../../engine/failures.ts"
 import type { CallSink } from "../../engine/sink.ts"
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
 import type { EnvelopeStream } from "../../infer.ts"
+import type { Logger } from "../../logger.ts"
 import type {
   AnyRegistry,
   OperationRegistry,
@@ -75,6 +77,11 @@ export class ExposedRegistry implements AnyRegistry {
 
   close(): Promise<void> {
     return Promise.resolve()
+  }
+
+  /** @internal */
+  get logger(): Logger {
+    return loggerOf(this.#registry)
   }
 
   /** @internal */

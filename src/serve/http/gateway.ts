@@ -75,7 +75,7 @@ async function call(context: HTTPContext, request: RouteRequest): Promise<HTTPAn
     if (isPreferred) return dataAnswer(context, envelope, PREFERENCE)
     return isBare ? dataAnswer(context, envelope) : context.json(envelopeText(envelope))
   } catch (error) {
-    return context.problem(error, incoming, spec)
+    return context.problem(error, incoming, spec, caller)
   }
 }
 
@@ -88,7 +88,7 @@ async function stream(
   try {
     return await context.stream(id, input, incoming, caller, envelopeText)
   } catch (error) {
-    return context.problem(error, incoming, spec)
+    return context.problem(error, incoming, spec, caller)
   }
 }
 

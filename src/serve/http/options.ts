@@ -1,3 +1,5 @@
+import { ERROR_REPORTING } from "../../engine/failures.ts"
+import type { ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
@@ -16,7 +18,7 @@ import type { HTTPMount, MountOptions } from "./mounts.ts"
 import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./spine.ts"
 
 /** Options of `toHTTP`. */
-export interface HTTPServerOptions {
+export interface HTTPServerOptions extends ErrorReporting {
   /** What the OpenAPI document calls the API: "Operations", "1.0.0". */
   readonly title?: string | undefined
   readonly version?: string | undefined
@@ -143,6 +145,7 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
   routes: "function",
   files: { methods: ["has", "answer"], expected: "files with has() and answer()" },
   isReady: "function",
+  ...ERROR_REPORTING,
   logger: "logger",
   clock: "clock",
 }
@@ -176,6 +179,7 @@ export function settleHTTPOptions(options: HTTPServerOptions): SettledHTTPOption
       maxBufferBytes: sse.maxBufferBytes ?? 64 * 1024,
     },
     timeout,
+    reporting: { errors: options.errors, onError: options.onError },
   }
 }
 

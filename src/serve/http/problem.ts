@@ -37,8 +37,9 @@ export function toProblem(thrown: unknown, spec?: OperationSpec, requestId?: str
     title: titleOf(rest.code),
     status: error instanceof HTTPRefusal ? error.status : statusOf(rest.code, spec),
     detail: message,
-    ...(spec !== undefined && { operationId: `${spec.namespace}.${spec.name}` }),
     ...rest,
+    // Of the call that was asked for: what it called itself may not be for clients to know.
+    ...(spec !== undefined && { operationId: `${spec.namespace}.${spec.name}` }),
     ...(requestId !== undefined && { requestId }),
   }
 }

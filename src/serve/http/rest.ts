@@ -56,7 +56,7 @@ async function answer(
     }
     return dataAnswer(context, await context.execute(id, input, incoming, caller))
   } catch (error) {
-    return context.problem(error, incoming, spec)
+    return context.problem(error, incoming, spec, caller)
   }
 }
 

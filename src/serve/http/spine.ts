@@ -1,5 +1,6 @@
 // What the parts of the HTTP API have in common: the options, the context they work in, and routes.
 
+import type { ErrorReporting } from "../../engine/failures.ts"
 import { CallError } from "../../errors.ts"
 import type { CallErrorOptions } from "../../errors.ts"
 import type { Logger } from "../../logger.ts"
@@ -92,8 +93,23 @@ export interface HTTPContext {
   json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer
   /** A 204. */
   empty(): HTTPAnswer
-  /** The problem for whatever was thrown; `spec` for the statuses of declared errors. */
-  problem(error: unknown, incoming: HTTPIncoming, spec?: OperationSpec): HTTPAnswer
+  /**
+   * The problem for whatever was thrown, after it was reported where it has to be: `spec` of the operation, for the
+   * statuses of declared errors, and who called, for the log.
+   */
+  problem(
+    error: unknown,
+    incoming: HTTPIncoming,
+    spec?: OperationSpec,
+    caller?: HTTPCaller,
+  ): HTTPAnswer
+  /** The same as JSON, for answers with several. */
+  problemText(
+    error: unknown,
+    incoming: HTTPIncoming,
+    spec?: OperationSpec,
+    caller?: HTTPCaller,
+  ): string
 }
 
 /** Headers that every answer has. */
@@ -150,6 +166,7 @@ export interface SettledHTTPOptions {
   readonly maxConcurrency: number
   readonly sse: SettledSSEOptions
   readonly timeout: number | undefined
+  readonly reporting: ErrorReporting
 }
 
 /** Streams of server-sent events. */

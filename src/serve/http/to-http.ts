@@ -1,7 +1,6 @@
+import { loggerOf } from "../../engine/failures.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { isCallError } from "../../errors.ts"
 import { validateOptions } from "../../internal/options.ts"
-import { consoleLogger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { NodeResponseLike } from "../mcp/node.ts"
@@ -83,7 +82,7 @@ class Server implements HTTPServer {
 
   constructor(registry: AnyRegistry, options: HTTPServerOptions) {
     const settled = settleHTTPOptions(options)
-    const { clock = systemClock, logger = consoleLogger } = options
+    const { clock = systemClock, logger = loggerOf(registry) } = options
     const { authenticateTimeout, trustedProxies } = options
     const { basePath, isExposed, isFiltered } = settled
     const { maxStreams } = settled.sse
@@ -227,10 +226,10 @@ class Server implements HTTPServer {
           if (!(answer instanceof Promise)) return this.#finish(answer, admission, mount)
           return answer.then(
             (settled) => this.#finish(settled, admission, mount),
-            (error: unknown) => this.#fail(error, incoming, admission, mount),
+            (error: unknown) => this.#fail(error, incoming, admission),
           )
         } catch (error) {
-          return this.#fail(error, incoming, admission, mount)
+          return this.#fail(error, incoming, admission)
         }
       }
     }
@@ -247,18 +246,8 @@ class Server implements HTTPServer {
     throw methodNotAllowed(methods, incoming.method)
   }
 
-  #fail(
-    error: unknown,
-    incoming: HTTPIncoming,
-    admission: Admitted,
-    mount: Mount | undefined,
-  ): HTTPAnswer {
-    if (mount === undefined || isCallError(error)) {
-      return this.#finish(this.#serving.problem(error, incoming), admission)
-    }
-    this.#serving.logger.error("A mount failed", { path: mount.path, error })
-    const failed = new HTTPRefusal(500, "EXECUTION_ERROR", "What is mounted here failed.")
-    return this.#finish(this.#serving.problem(failed, incoming), admission)
+  #fail(error: unknown, incoming: HTTPIncoming, admission: Admitted): HTTPAnswer {
+    return this.#finish(this.#serving.problem(error, incoming, undefined, admission), admission)
   }
 
   #finish(answer: HTTPAnswer, admission: Admitted, mount?: Mount): HTTPAnswer {

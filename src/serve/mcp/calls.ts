@@ -1,10 +1,11 @@
+import { mintRequestId } from "../../engine/ids.ts"
 import { CallError } from "../../errors.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { typeName } from "../../schema/describe.ts"
 import type { CallOptions } from "../../types.ts"
-import { errorText, failureOf, isUnexpected } from "./faults.ts"
+import { errorText, failureOf } from "./faults.ts"
 import { ProtocolFault } from "./model.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
 import type { SettledOptions } from "./options.ts"
@@ -28,23 +29,29 @@ export async function callTool(
   options: SettledOptions,
   place = "",
 ): Promise<SurfaceResult> {
+  const about: CallIds = { ...call, requestId: mintRequestId() }
   try {
     const input = argumentsOf(given, tool.id)
     const result = tool.isStream
-      ? await callStream(registry, tool, input, call, options, place)
-      : await callOnce(registry, tool, input, call, options)
+      ? await callStream(registry, tool, input, about, options, place)
+      : await callOnce(registry, tool, input, about, options)
     return boundedResult(tool, result, options.maxResultBytes)
   } catch (error) {
     if (error instanceof ProtocolFault) throw error
-    return failed(error, tool, options, place)
+    return failed(error, tool, about, options, place)
   }
+}
+
+/** A call with the id that its operation, the log and its caller have for it. */
+interface CallIds extends SurfaceCall {
+  readonly requestId: string
 }
 
 async function callOnce(
   registry: AnyRegistry,
   tool: OperationTool,
   given: Readonly<Record<string, unknown>>,
-  call: SurfaceCall,
+  call: CallIds,
   options: SettledOptions,
 ): Promise<SurfaceResult> {
   const input = tool.form.take(given)
@@ -59,7 +66,7 @@ async function callStream(
   registry: AnyRegistry,
   tool: OperationTool,
   given: Readonly<Record<string, unknown>>,
-  call: SurfaceCall,
+  call: CallIds,
   options: SettledOptions,
   place: string,
 ): Promise<SurfaceResult> {
@@ -67,7 +74,7 @@ async function callStream(
   try {
     bounds = tool.stream.bounds(given, tool.id)
   } catch (error) {
-    return errorText(error, place, tool)
+    return errorText(error, place, tool, call.requestId)
   }
   const stream = registry.subscribe(tool.id, tool.form.take(given), callOptions(call))
   // Items are sent twice, the second time with quotes escaped.
@@ -79,7 +86,7 @@ async function callStream(
     const output = tool.output(call.era)
     return structured(tool, JSON.parse(text), content, false, output?.schema)
   }
-  const failure = failed(found.error, tool, options, place)
+  const failure = failed(found.error, tool, call, options, place)
   // What came before the stream broke may be all that was wanted.
   if (found.items.length === 0) return failure
   return { ...failure, content: [...failure.content, ...content] }
@@ -88,14 +95,12 @@ async function callStream(
 function failed(
   error: unknown,
   tool: OperationTool,
+  { requestId, identity }: CallIds,
   options: SettledOptions,
   place: string,
 ): SurfaceResult {
-  const failure = failureOf(error, tool, place + tool.form.pointer)
-  if (isUnexpected(error)) {
-    options.logger.error("A tool call failed", { tool: tool.id, error })
-  }
-  return failure
+  const call = { requestId, identity, parentRequestId: undefined }
+  return failureOf(error, tool, place + tool.form.pointer, call, options.failures)
 }
 
 /** What was given as arguments; none are the empty object. Throws `VALIDATION_ERROR`. */
@@ -108,9 +113,10 @@ export function argumentsOf(given: unknown, id: string): Readonly<Record<string,
   )
 }
 
-function callOptions(call: SurfaceCall): CallOptions {
+function callOptions(call: CallIds): CallOptions {
   return {
     signal: call.signal,
+    requestId: call.requestId,
     ...(call.identity !== undefined && { identity: call.identity }),
     ...(call.requestInput !== undefined && { requestInput: call.requestInput }),
     ...(call.log !== undefined && { log: call.log }),

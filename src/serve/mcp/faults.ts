@@ -1,4 +1,5 @@
-import { isCallError } from "../../errors.ts"
+import { HIDDEN_MESSAGE } from "../../engine/failures.ts"
+import type { FailedCall, Failures } from "../../engine/failures.ts"
 import type { CallError } from "../../errors.ts"
 import { isCapabilityRequired } from "../../mcp/errors.ts"
 import { mapError } from "../../map-error.ts"
@@ -16,28 +17,45 @@ export function unknownTool(name: string): ProtocolFault {
 }
 
 /**
- * A failed call as a result that a model can read and mend.
+ * A failed call as a result that a model can read and mend, after it was reported where it has to be.
  *
  * Throws `ProtocolFault` for what the protocol has codes of its own for. `pointer` is where the
  * operation's input is among the arguments.
  */
-export function failureOf(thrown: unknown, tool: OperationTool, pointer: string): SurfaceResult {
+export function failureOf(
+  thrown: unknown,
+  tool: OperationTool,
+  pointer: string,
+  call: Omit<FailedCall, "surface" | "operationId">,
+  failures: Failures,
+): SurfaceResult {
   const error = mapError(thrown)
+  // The client's mistake, not the operation's.
+  if (error.cause instanceof ProtocolFault) throw error.cause
+  const visible = failures.answer(error, { ...call, operationId: tool.id })
   const fault = protocolFault(error, tool)
   if (fault !== undefined) throw fault
-  return errorText(error, pointer, tool)
+  return errorText(visible, pointer, tool, call.requestId)
 }
 
 /** An error in words; nothing that `CallError.toJSON` would keep back. */
-export function errorText(thrown: unknown, pointer: string, tool?: OperationTool): SurfaceResult {
-  const { code, message, details, retryAfterMs, requestId, retryable, mayHaveExecuted } =
-    mapError(thrown).toJSON()
+export function errorText(
+  thrown: unknown,
+  pointer: string,
+  tool?: OperationTool,
+  callId?: string,
+): SurfaceResult {
+  const json = mapError(thrown).toJSON()
+  const { code, message, details, retryAfterMs, retryable, mayHaveExecuted } = json
+  const { requestId } = callId === undefined ? json : { requestId: callId }
   const faults = code === "VALIDATION_ERROR" ? faultLines(details, tool, pointer) : []
   // The message names the faults, too, with paths that the caller did not write.
   const lines = [
     `${code}: ${faults.length > 0 ? message.split(" is invalid: ")[0] + " is invalid:" : message}`,
   ]
   lines.push(...faults)
+  // What to ask the operator about: nothing else is said of such an error.
+  if (message === HIDDEN_MESSAGE && requestId !== undefined) lines.push(`Request id: ${requestId}`)
   if (isDeclared(code, tool) && details !== undefined) lines.push(detailLine(details))
   if (retryAfterMs !== undefined) {
     lines.push(`It can be tried again in ${Math.ceil(retryAfterMs / 1000)} s.`)
@@ -57,14 +75,7 @@ export function errorText(thrown: unknown, pointer: string, tool?: OperationTool
   }
 }
 
-/** A failure that nobody declared: whoever runs the server wants to know of it. */
-export function isUnexpected(error: unknown): boolean {
-  if (!isCallError(error)) return true
-  return error.code === "UNKNOWN_ERROR" || (error.code === "EXECUTION_ERROR" && "cause" in error)
-}
-
 function protocolFault(error: CallError, tool: OperationTool): ProtocolFault | undefined {
-  if (error.cause instanceof ProtocolFault) return error.cause
   const { details, message } = error.toJSON()
   if (isCapabilityRequired(error)) {
     const { requiredCapabilities = {}, message: theirs } = isPlainRecord(details) ? details : {}

@@ -1,10 +1,12 @@
+import { ERROR_REPORTING, Failures } from "../../engine/failures.ts"
+import type { ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
 import type { OperationSpec } from "../../types.ts"
 
 /** How operations are shown to MCP clients. */
-export interface SurfaceOptions {
+export interface SurfaceOptions extends ErrorReporting {
   /**
    * Names of tools. `underscore`: `task_create`, which every client takes; `dots`: `task.create`; or a
    * function. Names that are not legal or not free are changed until they are.
@@ -70,6 +72,7 @@ export const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
   maxStreamLimit: "count",
   streamTimeoutMs: "count",
   maxStreamTimeoutMs: "count",
+  ...ERROR_REPORTING,
   logger: "logger",
 }
 
@@ -86,6 +89,7 @@ export interface SettledOptions {
   readonly ttlMs: number
   readonly streams: StreamLimits
   readonly logger: Logger
+  readonly failures: Failures
 }
 
 /** How much of a stream one call collects. */
@@ -100,6 +104,7 @@ export interface StreamLimits {
 export function settleOptions(options: SurfaceOptions): SettledOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto" } = expose
+  const logger = options.logger ?? consoleLogger
   const maxLimit = options.maxStreamLimit ?? 1000
   const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
   return {
@@ -118,7 +123,8 @@ export function settleOptions(options: SurfaceOptions): SettledOptions {
       timeoutMs: Math.min(options.streamTimeoutMs ?? 10_000, maxTimeoutMs),
       maxTimeoutMs,
     },
-    logger: options.logger ?? consoleLogger,
+    logger,
+    failures: new Failures("mcp", options, logger),
   }
 }
 

@@ -1,6 +1,6 @@
+import { loggerOf } from "../../engine/failures.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
-import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { MCPIcon } from "../../response-envelope.ts"
@@ -136,13 +136,13 @@ class RegistryServer implements MCPServer, Mountable {
   #closing: Promise<void> | undefined
 
   constructor(registry: AnyRegistry, options: MCPServerOptions) {
-    const { logger = consoleLogger, stateKey, stateTtlMs = 300_000 } = options
+    const { logger = loggerOf(registry), stateKey, stateTtlMs = 300_000 } = options
     this.#registry = registry
     this.#options = options
     this.#logger = logger
     this.#doorkeeper = new Doorkeeper(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
-    this.#surface = createSurface(registry, options)
+    this.#surface = createSurface(registry, { ...options, logger })
     this.#stopFollowing = this.#surface.onChange(this.#notices.changed)
     this.#servers = new Servers({
       surface: this.#surface,

@@ -23,13 +23,19 @@ export interface BusTransport extends Transport {
 }
 
 /** The guard on a bus, as a transport. `user` is the function that the options were given to. */
-export function createBusTransport(user: string, bus: Bus, options: BusOptions): BusTransport {
-  return new GuardedTransport(user, bus, options)
+export function createBusTransport(
+  user: string,
+  bus: Bus,
+  options: BusOptions,
+  surface = "bus",
+): BusTransport {
+  return new GuardedTransport(user, bus, options, surface)
 }
 
 class GuardedTransport implements BusTransport, BusReceiver {
   readonly mayLose = true
   readonly isTrusted: boolean
+  readonly surface: string
   readonly #bus: Bus
   readonly #caller: GuardedCaller
   readonly #worker: GuardedWorker
@@ -43,12 +49,13 @@ class GuardedTransport implements BusTransport, BusReceiver {
   /** Why the broker will never be reached. */
   #error: CallError | undefined
 
-  constructor(user: string, bus: Bus, options: BusOptions) {
+  constructor(user: string, bus: Bus, options: BusOptions, surface: string) {
     const { logger = consoleLogger, isTrusted = false } = options
     const clock = turnClock(options.clock ?? systemClock)
     const { signer, verifier, identify } = options
     const settings = settleGuard(user, options.guard)
     this.isTrusted = isTrusted
+    this.surface = surface
     this.#bus = bus
     this.#caller = new GuardedCaller(bus, settings, { clock, logger, signer })
     this.#worker = new GuardedWorker(bus, settings, { clock, logger, verifier, identify })

@@ -25,6 +25,7 @@ export function end(requestId: string, more: Partial<Ended> = {}): Ended {
     durationMs: 5,
     outcome: "ok",
     code: undefined,
+    error: undefined,
     source: "local",
     items: 0,
     ...more,

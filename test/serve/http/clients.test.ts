@@ -293,7 +293,7 @@ describe.skipIf(chromium.path === undefined)("EventSource in Chromium", () => {
 
   test("is told what broke, and gives up what is refused", async () => {
     const broken = await listen(own, "/api/news/broken")
-    expect(broken).toEqual([["1", { at: 1 }], "The wire is cut."])
+    expect(broken).toEqual([["1", { at: 1 }], "The operation failed."])
     expect(await listen(own, "/api/news/count?to=no")).toEqual(["refused"])
     expect(await listen(own, "/api/task/create")).toEqual(["refused"])
     expect(await listen(own, "/api/news/nothing")).toEqual(["refused"])

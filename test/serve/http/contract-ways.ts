@@ -192,8 +192,13 @@ export async function openWays(): Promise<Ways> {
   const registry = createShop(watched)
   const authenticate = (asking: UpgradeRequestLike): Identity | undefined =>
     readBearerToken(asking) === TOKEN ? ADA : undefined
-  const mcp = toMCP(registry, { logger: silentLogger, authenticate, expose: { mode: "all" } })
-  const api = await serve(registry, { authenticate, mcp })
+  const mcp = toMCP(registry, {
+    errors: "expose",
+    logger: silentLogger,
+    authenticate,
+    expose: { mode: "all" },
+  })
+  const api = await serve(registry, { errors: "expose", authenticate, mcp })
   const transport = createWebSocketTransport(`${api.url.replace("http", "ws")}/ws`, {
     token: TOKEN,
     logger: silentLogger,

@@ -22,7 +22,12 @@ async function both(
   config: Partial<OpenAPIUrlConfig> = {},
 ): Promise<Both> {
   const here = quietRegistry(operations)
-  const server = await serveHTTP(here, { port: 0, logger: silentLogger, ...options })
+  const server = await serveHTTP(here, {
+    port: 0,
+    errors: "expose",
+    logger: silentLogger,
+    ...options,
+  })
   const namespace = "shop"
   const imported = await FromOpenAPIUrl(`${server.url}/openapi.json`, {
     namespace,

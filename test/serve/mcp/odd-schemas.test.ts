@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/errors.ts"
 import { OperationRegistry } from "../../../src/registry.ts"
 import { Doorkeeper } from "../../../src/serve/mcp/auth.ts"
-import { errorText, isUnexpected } from "../../../src/serve/mcp/faults.ts"
+import { errorText } from "../../../src/serve/mcp/faults.ts"
 import { flattened } from "../../../src/serve/mcp/flatten.ts"
 import { paramMismatch } from "../../../src/serve/mcp/headers.ts"
 import { describeNamespaces } from "../../../src/serve/mcp/instructions.ts"
@@ -315,7 +315,5 @@ describe("names and words", () => {
     const [content] = errorText(error, "").content as [{ text: string }]
 
     expect(content.text).toBe("VALIDATION_ERROR: Input is invalid:\n- (the whole input): wrong")
-    expect(isUnexpected(error)).toBe(false)
-    expect(isUnexpected(new Error("x"))).toBe(true)
   })
 })

@@ -1,0 +1,151 @@
+import { isCallError, refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import { isForwarded, isInternal } from "../internal/error-marks.ts"
+import { describeCause, describeStack } from "../internal/error-text.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import { redactText } from "../internal/redact.ts"
+import { consoleLogger } from "../logger.ts"
+import type { Logger } from "../logger.ts"
+import { mapError } from "../map-error.ts"
+import type { AnyRegistry } from "../registry.ts"
+import type { Identity } from "../types.ts"
+
+/** The call that failed. */
+export interface FailedCall {
+  /** The outermost operation; `error.operationId` is the one that failed. For a path of a server itself: `GET /path`. */
+  readonly operationId: string
+  /** What the caller was told, too. */
+  readonly requestId: string
+  /** The request of another registry that led to this one. */
+  readonly parentRequestId: string | undefined
+  readonly identity: Identity | undefined
+  /** How the call came in: `http`, `mcp`, `websocket`, `worker`, `nats`, `redis`, `memory`; `registry` for the registry's own `onError`. */
+  readonly surface: string
+}
+
+/** Receives errors that an operator should know of. What it throws is logged, and changes nothing. */
+export type ErrorListener = (error: CallError, call: FailedCall) => void | Promise<void>
+
+/** What callers on a wire read of errors whose messages were not written for them. */
+export type ErrorExposure = "expose" | "hide"
+
+/** What a server does about errors. */
+export interface ErrorReporting {
+  /**
+   * `hide`: callers read "The operation failed." and a request id, unless the operation declares the error or threw
+   * a `CallError`. `expose`: they read every message.
+   */
+  readonly errors?: ErrorExposure | undefined
+  /** Receives each `EXECUTION_ERROR`, `UNKNOWN_ERROR` and `OUTPUT_VALIDATION_ERROR` of an operation, beside the log. */
+  readonly onError?: ErrorListener | undefined
+}
+
+export const ERROR_REPORTING: OptionsSchema<ErrorReporting> = {
+  errors: { oneOf: ["expose", "hide"] },
+  onError: "function",
+}
+
+/** What callers read instead of a message that is not for them. */
+export const HIDDEN_MESSAGE = "The operation failed."
+
+const REPORTED: ReadonlySet<string> = new Set([
+  "EXECUTION_ERROR",
+  "UNKNOWN_ERROR",
+  "OUTPUT_VALIDATION_ERROR",
+])
+
+/** Whether an operator should know of an error. One of another registry was reported there. */
+export function isReportable(error: CallError): boolean {
+  return REPORTED.has(error.code) && !isForwarded(error)
+}
+
+/** Hands an error to a listener, whatever that does. */
+export function notifyOfError(
+  listener: ErrorListener,
+  error: CallError,
+  call: FailedCall,
+  logger: Logger,
+): void {
+  const failed = (thrown: unknown): void =>
+    logger.error("onError threw", { operationId: call.operationId, error: thrown })
+  try {
+    const returned: unknown = listener(error, call)
+    // An async listener is none of ours to wait for, but it must not end the process.
+    if (returned instanceof Promise) returned.catch(failed)
+  } catch (thrown) {
+    failed(thrown)
+  }
+}
+
+/** What one server does with the errors of its calls: logs them, reports them, and decides what callers read. */
+export class Failures {
+  readonly #surface: string
+  readonly #isExposed: boolean
+  readonly #onError: ErrorListener | undefined
+  readonly #logger: Logger
+
+  constructor(
+    surface: string,
+    { errors, onError }: ErrorReporting,
+    logger: Logger,
+    byDefault: ErrorExposure = "hide",
+  ) {
+    this.#surface = surface
+    this.#isExposed = (errors ?? byDefault) === "expose"
+    this.#onError = onError
+    this.#logger = logger
+  }
+
+  /** Reports an error if it has to be, and gives what the caller may read. */
+  answer(thrown: unknown, call: Omit<FailedCall, "surface">): CallError {
+    const error = isCallError(thrown) ? thrown : mapError(thrown, undefined, call)
+    if (isReportable(error)) this.#report(error, { ...pick(call), surface: this.#surface })
+    return this.#isExposed || !isInternal(error) ? error : hiddenError(error, call)
+  }
+
+  #report(error: CallError, call: FailedCall): void {
+    this.#logger.error("An operation failed", logFields(error, call))
+    if (this.#onError !== undefined) notifyOfError(this.#onError, error, call, this.#logger)
+  }
+}
+
+/** The logger of a registry, for servers that were given none. */
+export function loggerOf(registry: AnyRegistry, otherwise: Logger = consoleLogger): Logger {
+  const { logger } = registry as Partial<{ readonly logger: Logger }>
+  return logger === undefined || logger === consoleLogger ? otherwise : logger
+}
+
+/** What a caller reads of an error that is not for callers. */
+function hiddenError(
+  error: CallError,
+  { operationId, requestId }: Pick<FailedCall, "operationId" | "requestId">,
+): CallError {
+  const { code, retryable, mayHaveExecuted, retryAfterMs } = error
+  const about = { operationId, requestId, retryable, mayHaveExecuted, retryAfterMs }
+  return refusal(code, HIDDEN_MESSAGE, about)
+}
+
+/** Text only, without credentials: an error may carry anything, such as the headers of a request. */
+function logFields(error: CallError, call: FailedCall): Readonly<Record<string, unknown>> {
+  const { operationId, requestId, parentRequestId, identity, surface } = call
+  const isNested = error.operationId !== undefined && error.operationId !== operationId
+  const cause = describeCause(error)
+  return {
+    operationId,
+    requestId,
+    ...(parentRequestId !== undefined && { parentRequestId }),
+    ...(isNested && { failedIn: error.operationId }),
+    ...(identity !== undefined && { identity: identity.id }),
+    surface,
+    code: error.code,
+    error: redactText(error.message),
+    ...(cause !== undefined && { cause }),
+    stack: describeStack(error),
+  }
+}
+
+/** Only what is said here: a server's own object of a call may have more. */
+function pick(call: Omit<FailedCall, "surface">): Omit<FailedCall, "surface"> {
+  const { operationId, requestId, parentRequestId, identity } = call
+  return { operationId, requestId, parentRequestId, identity }
+}

@@ -1,0 +1,57 @@
+import { redactText } from "./redact.ts"
+
+const MOST_CAUSES = 5
+const MAX_TEXT = 200
+
+/** What was thrown, and what led to it, in one line: `TypeError: x is not a function`. */
+export function describeCause(error: { readonly cause?: unknown }): string | undefined {
+  const causes = causesOf(error)
+  return causes.length === 0 ? undefined : redactText(causes.map(nameOf).join("; caused by "))
+}
+
+/** Where it was thrown, with the stacks of its causes: the first is that of what the operation threw. */
+export function describeStack(error: Error): string {
+  const causes = causesOf(error).filter((cause) => cause instanceof Error)
+  const stacks = (causes.length === 0 ? [error] : causes).map(stackOf)
+  return redactText(stacks.join("\nCaused by: "))
+}
+
+function causesOf(error: { readonly cause?: unknown }): unknown[] {
+  const causes: unknown[] = []
+  let at: unknown = error
+  while (causes.length < MOST_CAUSES && typeof at === "object" && at !== null) {
+    const cause = read(at, "cause")
+    if (cause === undefined || causes.includes(cause)) break
+    causes.push(cause)
+    at = cause
+  }
+  return causes
+}
+
+function stackOf(error: unknown): string {
+  const stack = read(error, "stack")
+  return typeof stack === "string" && stack !== "" ? stack : nameOf(error)
+}
+
+function nameOf(cause: unknown): string {
+  if (!(cause instanceof Error)) return preview(cause)
+  return `${String(read(cause, "name"))}: ${String(read(cause, "message"))}`
+}
+
+function preview(value: unknown): string {
+  try {
+    const text = typeof value === "string" ? JSON.stringify(value) : String(value)
+    return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
+  } catch {
+    return `an unreadable ${typeof value}`
+  }
+}
+
+/** A property of anything; `undefined` when reading it fails. */
+function read(value: unknown, key: string): unknown {
+  try {
+    return (value as Readonly<Record<string, unknown>>)[key]
+  } catch {
+    return undefined
+  }
+}
