@@ -10,7 +10,7 @@ import { consoleLogger } from "../logger.ts"
 import type { AnyRegistry } from "../registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
 import type { HTTPMount } from "../serve/http/mounts.ts"
-import { HTTP_OPTIONS, MOUNT_OPTION } from "../serve/http/options.ts"
+import { HTTP_OPTIONS, MOUNT_OPTION, settlePath } from "../serve/http/options.ts"
 import type { HTTPServerOptions } from "../serve/http/options.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
@@ -33,7 +33,7 @@ export interface ServeHTTPOptions extends HTTPServerOptions {
   readonly server?: Server | undefined
   /** WebSocket clients under `/ws`; on where the package `ws` is installed. */
   readonly websocket?: boolean | HTTPWebSocketOptions | undefined
-  /** Answers under `/mcp`, for the callers that this server authenticates. It stays yours: close it yourself. */
+  /** Answers under `/mcp`, after the base path, for the callers that this server authenticates. It stays yours: close it yourself. */
   readonly mcp?: HTTPMount | undefined
   /** Drain and end when the process is told to, such as `["SIGTERM", "SIGINT"]`; `true` for these. */
   readonly signals?: boolean | readonly NodeJS.Signals[] | undefined
@@ -116,7 +116,8 @@ function apiOf(source: AnyRegistry | HTTPServer, options: ServeHTTPOptions): HTT
   }
   const { logger, clock } = options
   const own: HTTPServerOptions = Object.fromEntries(given.filter(([name]) => !names.includes(name)))
-  const mounts = mcp === undefined ? own.mounts : { "/mcp": mcp, ...own.mounts }
+  const path = `${settlePath("basePath", own.basePath ?? "")}/mcp`
+  const mounts = mcp === undefined ? own.mounts : { [path]: mcp, ...own.mounts }
   return toHTTP(source, { ...own, mounts, logger, clock })
 }
 

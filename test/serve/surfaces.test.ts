@@ -260,7 +260,7 @@ describe.each(Object.keys(SERVERS))("%s", (server) => {
       ...DESCRIPTIONS,
       ...(server === "serveHub" ? OF_A_HUB : []),
     ])
-    expect(endpoints.map(({ path }) => path).toSorted()).toEqual([...covered].toSorted())
+    expect(new Set(endpoints.map(({ path }) => path))).toEqual(covered)
   })
 
   test("asks who calls at every endpoint", async () => {

@@ -4,7 +4,7 @@ const EVENTS = "text/event-stream"
 const JSON_TYPES: readonly string[] = ["application/json", "application/*"]
 
 /** Whether a client accepts server-sent events: by name, by a range, or because it says nothing. */
-export function acceptsEvents(accept: string | undefined): boolean {
+function acceptsEvents(accept: string | undefined): boolean {
   // What most clients say, and needs no reading.
   if (accept === undefined || accept === "*/*") return true
   if (accept === "application/json") return false

@@ -143,8 +143,11 @@ describe("addresses and patterns that explode (SV30)", () => {
     const mcp = toMCP(registry, { logger: silentLogger })
     await using api = toHTTP(registry, { logger: silentLogger, mounts: { "/mcp": mcp } })
     for (const path of ["/mcp/", "/api/", "/api/demo/", "/operations/", "/operations?query="]) {
-      const answer = await api.fetch(new Request(`http://localhost${path}${pattern}`))
-      expect(answer.status).toBeGreaterThanOrEqual(400)
+      const request = new Request(`http://localhost${path}${pattern}`)
+      const answer = await api.fetch(request)
+      // Dots lead to the root, which says what there is.
+      const isRoot = new URL(request.url).pathname === "/"
+      expect(answer.status).toBeGreaterThanOrEqual(isRoot ? 200 : 400)
       expect(answer.status).toBeLessThan(500)
       expect((await answer.text()).length).toBeLessThan(5000)
     }

@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
 import { toHTTP } from "../../../src/to_http.ts"
 import { toMCP } from "../../../src/to_mcp.ts"
+import { initialize } from "../mcp/support/clients.ts"
 import { demo, eventsOf, useServers } from "./support.ts"
 
 const { start } = useServers()
@@ -33,17 +34,21 @@ describe("the root of a server", () => {
   })
 
   test("is at the base path, with a slash and without", async () => {
-    const options = { basePath: "/v1", rest: false, websocket: false } as const
-    const { api } = await start(options)
+    await using mcp = toMCP(demo().registry, { logger: silentLogger })
+    const { api } = await start({ basePath: "/v1", rest: false, mcp })
     for (const url of [api.url, `${api.url}/`]) {
       expect(await (await fetch(url)).json()).toMatchObject({
         endpoints: [
           { path: "/v1/operations" },
           { path: "/v1/operations/{id}" },
           { path: "/v1/batch" },
+          { path: "/v1/mcp" },
+          { path: "/v1/ws" },
         ],
       })
     }
+    const opened = await fetch(`${api.url}/mcp`, initialize())
+    expect(await opened.text()).toContain("serverInfo")
     expect((await fetch(new URL("/", api.url))).status).toBe(404)
     expect((await fetch(new URL("/v1x", api.url))).status).toBe(404)
   })
