@@ -4,10 +4,13 @@ import { ERROR_REPORTING } from "../engine/failures.ts"
 import type { ErrorListener } from "../engine/failures.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
+import { MissingPackage } from "../internal/import-peer.ts"
+import type { Logger } from "../logger.ts"
 import { serveHTTP } from "../node/serve-http.ts"
 import type { ServedHTTP } from "../node/serve-http.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
 import type { HTTPServer } from "../serve/http/to-http.ts"
+import { loadJose } from "../serve/http/auth/jwt.ts"
 import { settlePath } from "../serve/http/options.ts"
 import { API_KEY } from "../serve/http/auth/options.ts"
 import { UPGRADE_RULES } from "../serve/upgrade.ts"
@@ -97,7 +100,8 @@ export async function serveHub(hub: Hub, overrides: ServeHubOptions = {}): Promi
 async function open(hub: Hub, config: ServeHubOptions, activity: Activity): Promise<ServedHub> {
   const { port = 3000, host = "127.0.0.1" } = config
   const { logger, clock } = hubInner(hub)
-  const websocket = config.websocket ?? (await hasSockets())
+  const loadSockets = (): Promise<unknown> => loadWs("server.websocket")
+  const websocket = await canServe("WebSocket", loadSockets, config.websocket, logger)
   const servers = await makeServers(hub, config, activity)
   let served: ServedHTTP
   try {
@@ -128,7 +132,8 @@ async function makeServers(
   const basePath = settlePath("server.basePath", config.basePath ?? "")
   const auth = await authOf(config, resolve)
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
-  const mcp = (await hasMCP(config.mcp))
+  if (auth?.jwt !== undefined) await loadJose("server.jwt")
+  const mcp = (await canServe("MCP", loadServerSDK, config.mcp, logger))
     ? (await import("../to_mcp.ts")).toMCP(hub.registry, {
         ...reporting,
         title,
@@ -160,24 +165,22 @@ async function makeServers(
   return { api, mcp, activity }
 }
 
-/** Whether there is MCP: where its package is installed, unless the configuration says otherwise. */
-async function hasMCP(wanted: boolean | undefined): Promise<boolean> {
+/** Whether clients of a kind can be served: where the package is installed that this needs, unless told otherwise. */
+async function canServe(
+  what: "MCP" | "WebSocket",
+  load: () => Promise<unknown>,
+  wanted: boolean | undefined,
+  logger: Logger,
+): Promise<boolean> {
   if (wanted === false) return false
   try {
-    await loadServerSDK()
+    await load()
     return true
   } catch (error) {
-    if (wanted === true) throw error
+    if (wanted === true || !(error instanceof MissingPackage)) throw error
+    logger.warn(`${what} clients cannot connect: ${error.message}`)
     return false
   }
-}
-
-/** Whether there may be WebSockets: where their package is installed. */
-async function hasSockets(): Promise<boolean> {
-  return await loadWs("serveHub").then(
-    () => true,
-    () => false,
-  )
 }
 
 function explain(error: unknown, host: string, port: number): unknown {

@@ -1,6 +1,25 @@
-/** An optional package is not installed; the message says which, and how to. */
+/** An optional package is not installed; the message says which, and how to install it. */
 export class MissingPackage extends Error {
   override readonly name = "MissingPackage"
+  /** The name of the package. */
+  readonly package: string
+
+  constructor(user: string, name: string, cause: unknown) {
+    super(`${user} needs the optional package "${name}". Install it: npm install ${name}`, {
+      cause,
+    })
+    this.package = name
+  }
+}
+
+/**
+ * Reports a package that is not installed as soon as that is known; other failures are left to whoever
+ * uses the package.
+ */
+export function reportMissing(loading: Promise<unknown>, report: (message: string) => void): void {
+  loading.catch((error: unknown) => {
+    if (error instanceof MissingPackage) report(error.message)
+  })
 }
 
 /**
@@ -18,10 +37,7 @@ export async function importPeer<TModule>(
     return await load()
   } catch (error) {
     if (!isMissing(error, name)) throw error
-    throw new MissingPackage(
-      `${user} needs the optional package "${name}". Install it: npm install ${name}`,
-      { cause: error },
-    )
+    throw new MissingPackage(user, name, error)
   }
 }
 

@@ -31,7 +31,10 @@ export interface ServeHTTPOptions extends HTTPServerOptions {
   readonly host?: string | undefined
   /** A server of yours, instead of a port: start and close it yourself. */
   readonly server?: Server | undefined
-  /** WebSocket clients under `/ws`; on where the package `ws` is installed. */
+  /**
+   * WebSocket clients under `/ws`, which needs the package `ws`. By default on where that is installed, with a
+   * warning where it is not.
+   */
   readonly websocket?: boolean | HTTPWebSocketOptions | undefined
   /** Answers under `/mcp`, after the base path, for the callers that this server authenticates. It stays yours: close it yourself. */
   readonly mcp?: HTTPMount | undefined
@@ -89,6 +92,7 @@ export async function serveHTTP(
   const api = apiOf(source, options)
   const { server, host = "127.0.0.1" } = options
   if (server === undefined) checkListenAddress(host, api.inner.guard)
+  await api.inner.guard.packages.loaded
   const sockets = await openSockets(api, options)
   if (sockets !== undefined) {
     const { basePath, endpoints } = api.inner
@@ -138,7 +142,7 @@ function createOwn(options: ServeHTTPOptions): Server {
 
 async function openSockets(
   { inner }: HTTPServer,
-  { websocket = true, logger, clock }: ServeHTTPOptions,
+  { websocket, logger, clock }: ServeHTTPOptions,
 ): Promise<ServedWebSocket | undefined> {
   if (websocket === false) return undefined
   const { registry, guard, options } = inner
@@ -156,9 +160,11 @@ async function openSockets(
       charge: guard.charge,
     })
   } catch (error) {
-    // Nobody asked for it: an API without WebSockets is one too.
-    if (websocket === true && error instanceof MissingPackage) return undefined
-    throw error
+    // An API without WebSockets is one too, where they were not asked for.
+    if (websocket !== undefined || !(error instanceof MissingPackage)) throw error
+    const used = logger ?? options.logger ?? consoleLogger
+    used.warn(`WebSocket clients cannot connect: ${error.message}, or set websocket: false.`)
+    return undefined
   }
 }
 

@@ -1,5 +1,6 @@
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
+import { MissingPackage } from "../../internal/import-peer.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
@@ -14,6 +15,7 @@ import { askWho, judge } from "./auth/ask.ts"
 import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
+import { AuthPackages } from "./auth/packages.ts"
 import { callerAddress, plain } from "./caller-address.ts"
 import type { CorsOptions } from "./cors.ts"
 import { Limits } from "./limits.ts"
@@ -46,6 +48,8 @@ export interface Guard {
   /** Callers are asked who they are. */
   readonly isAuthenticated: boolean
   readonly authenticate: Authenticate | undefined
+  /** What that needs. */
+  readonly packages: AuthPackages
   /** The same for those who want to stay connected: as with requests, those who fail pay for it. */
   readonly authenticateUpgrade: Authenticate | undefined
   /** Pays for calls over connections, out of what requests are paid with; nothing without a limit. */
@@ -78,6 +82,7 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
 const NOBODY: Caller = { identity: undefined }
 
 class RequestGuard implements Guard {
+  readonly packages: AuthPackages
   readonly authenticate: Authenticate | undefined
   readonly authenticateUpgrade: Authenticate | undefined
   readonly charge: Charge | undefined
@@ -90,6 +95,7 @@ class RequestGuard implements Guard {
 
   constructor(options: GuardOptions, clock: Clock, logger: Logger) {
     this.authenticate = settleAuthenticate(options, clock)
+    this.packages = new AuthPackages(options.auth, logger)
     this.#timeout = options.authenticateTimeout ?? 10_000
     this.#sources = new Sources(options, this.isAuthenticated)
     this.#limits = new Limits(options, clock)
@@ -149,6 +155,11 @@ class RequestGuard implements Guard {
     if (verdict.isKnown) return this.#enter(incoming, verdict, headers)
     const { reason, outage } = verdict
     if (outage !== undefined) {
+      // Reported when the server was created; trying again does not help.
+      if (outage.cause instanceof MissingPackage) {
+        const missing = refusal("UNAVAILABLE", outage.message, { retryable: false })
+        return this.#refuse(503, missing, headers, reason)
+      }
       const cause = outage.cause instanceof Error ? outage.cause.message : undefined
       this.#logger.warn("Nobody can be authenticated at the moment", { reason, cause })
       const { retryAfterMs = 5000 } = outage

@@ -51,7 +51,6 @@ export interface HTTPServer extends AsyncDisposable {
 
 /** What a port's server has to know. */
 export interface HTTPInner {
-  /** What may be reached. */
   readonly registry: AnyRegistry
   readonly guard: Guard
   readonly basePath: string
@@ -161,7 +160,8 @@ class Server implements HTTPServer {
     const { basePath, options } = this.inner
     if (path.startsWith(basePath)) {
       const below = path.slice(basePath.length)
-      const health = answerHealth(incoming.method, below, !isDraining, options.isReady)
+      const isUp = !isDraining && !this.#guard.packages.isMissing
+      const health = answerHealth(incoming.method, below, isUp, options.isReady)
       if (health !== undefined) return health
     }
     if (isDraining)

@@ -1,6 +1,7 @@
 import { loggerOf } from "../../engine/failures.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
+import { MissingPackage, reportMissing } from "../../internal/import-peer.ts"
 import type { Logger } from "../../logger.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { MCPIcon } from "../../response-envelope.ts"
@@ -112,7 +113,7 @@ export interface MCPServer extends AsyncDisposable {
 /**
  * Serves a registry as MCP tools.
  *
- * The package `@modelcontextprotocol/server` is loaded with the first request.
+ * Loads the package `@modelcontextprotocol/server`, and logs how to install it where it is missing.
  */
 export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
@@ -143,6 +144,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#doorkeeper = new Doorkeeper(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
     this.#surface = createSurface(registry, { ...options, logger })
+    reportMissing(loadServerSDK(), (message) => logger.error(message))
     this.#stopFollowing = this.#surface.onChange(this.#notices.changed)
     this.#servers = new Servers({
       surface: this.#surface,
@@ -186,6 +188,7 @@ class RegistryServer implements MCPServer, Mountable {
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
     validateOptions("listen", options, LISTEN_OPTIONS)
+    await loadServerSDK()
     const hasAuthentication = this.#options.authenticate !== undefined
     const listening = await listenOn(this.node, options, hasAuthentication)
     this.#closers.add(listening)
@@ -238,6 +241,7 @@ class RegistryServer implements MCPServer, Mountable {
       return await http.handle(incoming)
     } catch (error) {
       if (incoming.signal.aborted) return new Response(null, { status: 499 })
+      if (error instanceof MissingPackage) return refuse(503, NOT_SERVED, error.message)
       this.#logger.error("An MCP request failed", { error })
       return refuse(500, -32603, "Internal error.")
     }

@@ -11,7 +11,7 @@ describe("what went wrong", () => {
     [new Error("WRONGPASS invalid username-password pair"), "UNAUTHENTICATED"],
     [new Error("ERR invalid password"), "UNAUTHENTICATED"],
     [new Error("DENIED Redis is running in protected mode"), "UNAVAILABLE"],
-    [new MissingPackage("transport/redis needs the optional package"), "UNAVAILABLE"],
+    [new MissingPackage("transport/redis", "ioredis", undefined), "UNAVAILABLE"],
     [new Error("LOADING Redis is loading the dataset in memory"), undefined],
     [new Error("ERR max number of clients reached"), undefined],
     [Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" }), undefined],

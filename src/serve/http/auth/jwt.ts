@@ -1,7 +1,7 @@
 import type * as jose from "jose"
 import type { CryptoKey as JoseKey, JWTVerifyGetKey } from "jose"
 import { CallError } from "../../../errors.ts"
-import { importPeer } from "../../../internal/import-peer.ts"
+import { importPeer, MissingPackage } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../platform.ts"
 import type { Identity } from "../../../types.ts"
 import type { Authenticated } from "../../authenticated.ts"
@@ -61,9 +61,14 @@ export class JwtVerifier {
   }
 
   async #open(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {
-    const jose = await importPeer("auth.jwt", "jose", () => import("jose"))
+    const jose = await loadJose()
     return { jose, getKey: keyGetter(jose, this.#key) }
   }
+}
+
+/** Loads the package that checks tokens; rejects with a `MissingPackage` where it is not installed. */
+export function loadJose(user = "auth.jwt"): Promise<Jose> {
+  return importPeer(user, "jose", () => import("jose"))
 }
 
 /** What `jose` asks for keys; it has checked the algorithm by then. */
@@ -105,6 +110,10 @@ function isAboutToken(error: unknown): boolean {
 }
 
 function unavailable(cause: unknown): CallError {
+  if (cause instanceof MissingPackage) {
+    const message = `Tokens cannot be checked: ${cause.message}`
+    return new CallError("UNAVAILABLE", message, { cause, retryable: false })
+  }
   const message = "Tokens cannot be checked at the moment: there is no key to check them with."
   return new CallError("UNAVAILABLE", message, { cause, retryAfterMs: 5000 })
 }

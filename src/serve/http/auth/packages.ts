@@ -1,0 +1,20 @@
+import { reportMissing } from "../../../internal/import-peer.ts"
+import type { Logger } from "../../../logger.ts"
+import { loadJose } from "./jwt.ts"
+import type { AuthOptions } from "./options.ts"
+
+/** The optional packages that authentication needs: loaded at once, and one that is missing is logged once. */
+export class AuthPackages {
+  /** Rejects with a `MissingPackage`; `undefined` where none is needed. */
+  readonly loaded: Promise<unknown> | undefined
+  isMissing = false
+
+  constructor(auth: AuthOptions | undefined, logger: Logger) {
+    if (auth?.jwt === undefined) return
+    this.loaded = loadJose()
+    reportMissing(this.loaded, (message) => {
+      this.isMissing = true
+      logger.error(message)
+    })
+  }
+}

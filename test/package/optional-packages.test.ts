@@ -1,0 +1,196 @@
+// The package in a folder of its own, first without any optional package, then with those of the README.
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdir, readFile, symlink, writeFile } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { root } from "../support/manifest.ts"
+import { BUILD_TIMEOUT, buildPackage, run, type BuiltPackage } from "./build.ts"
+
+let built: BuiltPackage
+beforeAll(async () => {
+  built = await buildPackage()
+  // Where a project begins nothing above is looked at.
+  await mkdir(join(built.app, ".git"))
+}, BUILD_TIMEOUT)
+afterAll(() => built?.[Symbol.asyncDispose]())
+
+const PRELUDE = `
+import { createRegistry, defineOperation } from "@alkdev/operations"
+import { serveHTTP } from "@alkdev/operations/node"
+import { toHTTP } from "@alkdev/operations/to-http"
+import { toMCP } from "@alkdev/operations/to-mcp"
+const registry = createRegistry([])
+const logged = []
+const keep = (message) => logged.push(message)
+const logger = { debug() {}, info() {}, warn: keep, error: keep }
+const jwt = { jwks: "https://a.example/keys", issuer: "a", audience: "b", algorithms: ["RS256"] }
+const failed = (error) => error.message
+`
+
+/** What a module of the application prints as JSON. */
+async function evaluate(code: string): Promise<unknown> {
+  const output = await run(
+    "node",
+    ["--input-type=module", "--eval", `${PRELUDE}\nconsole.log(JSON.stringify(await (${code})()))`],
+    built.app,
+  )
+  return JSON.parse(output)
+}
+
+const JOSE = 'auth.jwt needs the optional package "jose". Install it: npm install jose'
+const WS = 'serve/websocket needs the optional package "ws". Install it: npm install ws'
+const SERVER =
+  'to-mcp needs the optional package "@modelcontextprotocol/server". Install it: npm install @modelcontextprotocol/server'
+
+describe("without optional packages", () => {
+  test("tokens cannot be checked: serveHTTP does not start, toHTTP says so once and answers with it", async () => {
+    const found = await evaluate(`async () => {
+      const rejected = await serveHTTP(registry, { port: 0, auth: { jwt }, logger }).catch(failed)
+      logged.length = 0
+      const api = toHTTP(registry, { auth: { jwt }, logger })
+      const headers = { authorization: "Bearer a.b.c" }
+      const ask = async (path) => await api.fetch(new Request("http://localhost" + path, { headers }))
+      const answers = [await ask("/operations"), await ask("/operations"), await ask("/readyz")]
+      const { detail, retryable } = await answers[0].json()
+      return { rejected, logged, detail, retryable, status: answers.map(({ status }) => status) }
+    }`)
+    expect(found).toEqual({
+      rejected: JOSE,
+      logged: [JOSE],
+      detail: `Tokens cannot be checked: ${JOSE}`,
+      retryable: false,
+      status: [503, 503, 503],
+    })
+  })
+
+  test("WebSockets are left out with one warning, unless they were asked for", async () => {
+    const found = await evaluate(`async () => {
+      const asked = await serveHTTP(registry, { port: 0, websocket: true, logger }).catch(failed)
+      const served = await serveHTTP(registry, { port: 0, logger })
+      await served.close()
+      return { asked, logged }
+    }`)
+    expect(found).toEqual({
+      asked: WS,
+      logged: [`WebSocket clients cannot connect: ${WS}, or set websocket: false.`],
+    })
+  })
+
+  test("an MCP server says once what it needs, and so does each of its answers", async () => {
+    const found = await evaluate(`async () => {
+      const mcp = toMCP(registry, { logger })
+      const post = () => mcp.fetch(new Request("http://localhost/mcp", { method: "POST", body: "{}" }))
+      const [first, second] = [await post(), await post()]
+      const rejected = await Promise.all([mcp.listen({ port: 0 }), mcp.stdio()].map((one) => one.catch(failed)))
+      return { status: [first.status, second.status], message: (await first.json()).error.message, rejected, logged }
+    }`)
+    expect(found).toEqual({
+      status: [503, 503],
+      message: SERVER,
+      rejected: [SERVER, SERVER],
+      logged: [SERVER],
+    })
+  })
+
+  test(
+    "serve names each package and one command; doctor, init and import do, too",
+    async () => {
+      await writeFile(
+        join(built.app, ".mcp.json"),
+        JSON.stringify({ mcpServers: { files: { command: "node", args: ["server.js"] } } }),
+      )
+      const init = await operations("init", "--format", "json")
+      expect(init.stderr).toContain(
+        'Source "files" needs the package "@modelcontextprotocol/client", which is not installed.\n' +
+          "Install it: npm install @modelcontextprotocol/client\n",
+      )
+
+      const served = await operations("serve", "--port", "0", "--json")
+      expect(JSON.parse(served.stdout)).toMatchObject({ mcpUrl: null, wsUrl: null })
+      expect(served.stderr).toContain(
+        [
+          '! MCP (/mcp) is not served without the package "@modelcontextprotocol/server", which is not installed.',
+          '! WebSocket (/ws) is not served without the package "ws", which is not installed.',
+          '! Source "files" needs the package "@modelcontextprotocol/client", which is not installed.',
+          "! Install them: npm install @modelcontextprotocol/server ws @modelcontextprotocol/client\n",
+        ].join("\n"),
+      )
+
+      const doctor = await operations("doctor")
+      expect(doctor).toMatchObject({ code: 1 })
+      expect(doctor.stdout).toContain(
+        "Install them: npm install @modelcontextprotocol/server ws @modelcontextprotocol/client\n",
+      )
+
+      const imported = await operations("import", "node other.js", "--name", "other")
+      expect(imported).toMatchObject({ code: 1 })
+      expect(imported.stderr).toContain(
+        'Source "other" needs the package "@modelcontextprotocol/client", which is not installed. ' +
+          "Install it: npm install @modelcontextprotocol/client",
+      )
+      expect(await readFile(join(built.app, "operations.config.json"), "utf8")).not.toContain(
+        "other",
+      )
+    },
+    BUILD_TIMEOUT,
+  )
+})
+
+test(
+  "what the README says to install is enough for its command line",
+  async () => {
+    const readme = await readFile(resolve(root, "README.md"), "utf8")
+    const line = /^npm install (@alkdev\/operations .+)$/m.exec(section(readme, "One command"))
+    const names = (line?.[1] ?? "").split(" ").filter((name) => name !== "@alkdev/operations")
+    expect(names).not.toEqual([])
+    for (const name of names) await link(name)
+    const server = resolve(root, "node_modules/@modelcontextprotocol/server-everything")
+    const files = { mcp: { command: "node", args: [join(server, "dist/index.js")] } }
+    await writeFile(
+      join(built.app, "operations.config.json"),
+      JSON.stringify({ sources: { local: { scan: "./operations" }, files } }),
+    )
+
+    const { stdout, stderr } = await operations("serve", "--port", "0", "--json")
+    expect(stderr).not.toContain("not installed")
+    expect(JSON.parse(stdout)).toMatchObject({
+      mcpUrl: expect.stringContaining("/mcp") as string,
+      wsUrl: expect.stringContaining("/ws") as string,
+      sources: [{ state: "ready" }, { state: "ready" }],
+    })
+  },
+  BUILD_TIMEOUT,
+)
+
+function section(page: string, title: string): string {
+  return page.split(/^## /m).find((text) => text.startsWith(title)) ?? ""
+}
+
+async function link(name: string): Promise<void> {
+  const target = join(built.app, "node_modules", name)
+  await mkdir(dirname(target), { recursive: true })
+  await symlink(resolve(root, "node_modules", name), target, "junction")
+}
+
+interface Ran {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs the program of the package; one that serves is stopped when it has said where. */
+async function operations(...args: readonly string[]): Promise<Ran> {
+  const bin = join(built.installed, "dist/cli/bin.js")
+  const child = spawn(process.execPath, [bin, ...args], { cwd: built.app })
+  let stdout = ""
+  let stderr = ""
+  child.stdout.setEncoding("utf8").on("data", (text: string) => {
+    stdout += text
+    if (args[0] === "serve" && stdout.endsWith("\n")) child.kill("SIGTERM")
+  })
+  child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+  child.stdin.end()
+  const [code] = (await once(child, "close")) as [number | null]
+  return { code, stdout, stderr }
+}
