@@ -1,5 +1,6 @@
 import { isPlainRecord } from "../../schema/json.ts"
 import type { OperationSpec } from "../../types.ts"
+import { SchemaView } from "../input/schema.ts"
 import { shellLine } from "./shell-words.ts"
 
 /** A command that works on a hub, and what it does. */
@@ -21,10 +22,8 @@ export function suggestions(
     `${program} ${shellLine([...words, "--hub", hub])}`
   const open = specs.filter(isOpen).slice(0, MOST_LOOKED_AT)
   const lines: Suggestion[] = [{ line: on("list"), what: "what there is" }]
-  const query = pick(open.filter(({ type }) => type === "query"))
-  if (query !== undefined) {
-    lines.push({ line: on("call", ...query.words), what: titleOf(query.spec) })
-  }
+  const call = suggestedCall(open)
+  if (call !== undefined) lines.push({ line: on("call", ...call.words), what: call.what })
   const stream = pick(open.filter(({ type }) => type === "subscription"))
   if (stream !== undefined) {
     lines.push({ line: on("watch", ...stream.words, "--limit", "5"), what: titleOf(stream.spec) })
@@ -36,12 +35,31 @@ export function suggestions(
   return lines
 }
 
+/** A call that changes nothing: of a query, of what is said to be read-only, or one that is not sent. */
+function suggestedCall(
+  open: readonly OperationSpec[],
+): { readonly words: readonly string[]; readonly what: string } | undefined {
+  const queries = open.filter(({ type }) => type === "query")
+  const calls = open.filter(({ type }) => type !== "subscription")
+  const readers = calls.filter(({ annotations }) => annotations?.readOnly === true)
+  const found = pick(queries) ?? pick(readers)
+  if (found !== undefined) return { words: found.words, what: titleOf(found.spec) }
+  const [asking] = [...queries, ...readers]
+  if (asking !== undefined) {
+    return { words: [idOf(asking)], what: `${titleOf(asking)} (asks for what it needs)` }
+  }
+  const [mutation] = calls
+  if (mutation === undefined) return undefined
+  const what = `${titleOf(mutation)} (asks for what it needs, and sends nothing)`
+  return { words: [idOf(mutation), "--dry-run"], what }
+}
+
 interface Picked {
   readonly spec: OperationSpec
   readonly words: readonly string[]
 }
 
-/** One that can be called: with an example of its own, best a plain one, or with nothing at all. */
+/** One that can be called: with an example of its own, best a plain one, or with what its schema offers. */
 function pick(specs: readonly OperationSpec[]): Picked | undefined {
   let second: Picked | undefined
   let third: Picked | undefined
@@ -51,7 +69,10 @@ function pick(specs: readonly OperationSpec[]): Picked | undefined {
     const words = isPlainRecord(example) ? plainWords(example) : undefined
     if (words !== undefined) return { spec, words: [id, ...words] }
     if (isPlainRecord(example)) third ??= { spec, words: [id, "--input", JSON.stringify(example)] }
-    else if (example === undefined && needsNothing(spec)) second ??= { spec, words: [id] }
+    else if (example === undefined) {
+      const known = valuesOf(spec)
+      if (known !== undefined) second ??= { spec, words: [id, ...known] }
+    }
   }
   return second ?? third
 }
@@ -70,12 +91,23 @@ function plainWords(example: Readonly<Record<string, unknown>>): string[] | unde
   return words
 }
 
-function needsNothing({ inputSchema }: OperationSpec): boolean {
-  const { type, required, ...rest } = inputSchema as Readonly<Record<string, unknown>>
-  if (type !== "object" || ["anyOf", "oneOf", "allOf", "$ref"].some((key) => key in rest)) {
-    return false
+/** Values for everything that is required, as far as the schema has some; `undefined` where it has not. */
+function valuesOf({ inputSchema }: OperationSpec): string[] | undefined {
+  const view = new SchemaView(inputSchema)
+  if (view.alternatives.length !== 1 || !view.types.has("object")) return undefined
+  const values: Record<string, unknown> = {}
+  for (const name of view.required) {
+    const value = valueOf(view.property(name))
+    if (value === undefined) return undefined
+    values[name] = value
   }
-  return required === undefined || (Array.isArray(required) && required.length === 0)
+  return plainWords(values)
+}
+
+function valueOf(view: SchemaView): unknown {
+  const { examples, example } = view.schema
+  const [first] = Array.isArray(examples) ? (examples as unknown[]) : []
+  return first ?? example ?? view.default?.value ?? view.values?.[0]
 }
 
 /** Whether anybody may call it. */

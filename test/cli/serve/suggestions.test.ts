@@ -61,9 +61,41 @@ describe("commands to try", () => {
     )
     expect(lines).toEqual([
       `operations list --hub ${HUB}`,
+      `operations call c.needs --hub ${HUB}`,
       `operations describe b.change --hub ${HUB}`,
-      `operations describe c.needs --hub ${HUB}`,
     ])
+  })
+
+  test("an imported query is called with what its schema offers", () => {
+    const inputSchema = {
+      type: "object",
+      properties: {
+        status: { type: "string", enum: ["available", "sold"] },
+        isbn: { type: "string", examples: ["978-0141439518"] },
+        limit: { type: "integer", default: 5 },
+        page: { type: "integer" },
+      },
+      required: ["status", "isbn", "limit"],
+    }
+    expect(linesFor(spec("pets.find", { inputSchema }))[1]).toBe(
+      `operations call pets.find status=available isbn=978-0141439518 limit=5 --hub ${HUB}`,
+    )
+  })
+
+  test("without values a call asks for them, and without queries it is one that sends nothing", () => {
+    const inputSchema = { type: "object", properties: { id: {} }, required: ["id"] }
+    const tool = spec("files.read", { type: "mutation", inputSchema })
+    const reader = { ...tool, name: "look", annotations: { readOnly: true } }
+    const shown = (...specs: OperationSpec[]) => suggestions(specs, "operations", HUB)[1]
+    expect(shown(tool, reader, spec("pets.get", { inputSchema }))).toEqual({
+      line: `operations call pets.get --hub ${HUB}`,
+      what: "Does pets.get (asks for what it needs)",
+    })
+    expect(shown(tool, reader)?.line).toBe(`operations call files.look --hub ${HUB}`)
+    expect(shown(tool)).toEqual({
+      line: `operations call files.read --dry-run --hub ${HUB}`,
+      what: "Does files.read (asks for what it needs, and sends nothing)",
+    })
   })
 
   test("a value that would be read as something else goes as JSON", () => {
