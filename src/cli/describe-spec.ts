@@ -1,9 +1,10 @@
 import { isPlainRecord } from "../schema/json.ts"
 import type { OperationSpec } from "../types.ts"
 import type { CommandIO } from "./model.ts"
-import { oneLine, shown, styled, table } from "./output.ts"
+import { oneLine, shown, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText } from "./schema-text.ts"
 import type { Property } from "./schema-text.ts"
+import { unbroken, wrapFor } from "./wrap.ts"
 
 /** An operation for a person: what it does, takes, gives, and how to call it. */
 export function describeSpec(spec: OperationSpec, io: CommandIO): string {
@@ -17,12 +18,13 @@ export function describeSpec(spec: OperationSpec, io: CommandIO): string {
     section(bold("Output:"), outputLines(spec, io)),
     section(bold("Errors:"), errorLines(spec, io)),
     section(bold("Needs:"), needs(spec)),
-    section(bold("Example:"), [`  ${exampleOf(id, spec, inputs, io.program)}`]),
+    section(bold("Example:"), [`  ${unbroken(exampleOf(id, spec, inputs, io.program))}`]),
   ]
-  return parts
+  const text = parts
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join("\n"))
     .join("\n\n")
+  return wrapFor(io.stdout, text)
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {
@@ -73,8 +75,7 @@ function propertyLines(properties: readonly Property[], io: CommandIO): readonly
     oneLine(type, 40),
     oneLine(text),
   ])
-  const { isTTY, columns = 80 } = io.stdout
-  return table(rows, isTTY === true ? columns : undefined).split("\n")
+  return [textTable(rows, io.stdout)]
 }
 
 function errorLines({ errorSchemas = [] }: OperationSpec, io: CommandIO): readonly string[] {
@@ -83,8 +84,7 @@ function errorLines({ errorSchemas = [] }: OperationSpec, io: CommandIO): readon
     `  ${oneLine(code)}`,
     oneLine(description),
   ])
-  const { isTTY, columns = 80 } = io.stdout
-  return table(rows, isTTY === true ? columns : undefined).split("\n")
+  return [textTable(rows, io.stdout)]
 }
 
 function needs({ accessControl }: OperationSpec): readonly string[] {

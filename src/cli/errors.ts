@@ -3,6 +3,7 @@ import type { CallError, ErrorCode } from "../errors.ts"
 import { UsageError } from "./model.ts"
 import type { CommandArgs, CommandIO } from "./model.ts"
 import { complain, jsonText, shown, styled } from "./output.ts"
+import { unbroken } from "./wrap.ts"
 
 /** The exit code of what was thrown: 1 the operation failed, 2 the command was wrong. */
 function exitCodeOf(error: unknown): number {
@@ -25,7 +26,8 @@ export interface ToldError {
 export function tellError(error: unknown, io: CommandIO, told: ToldError): number {
   const { isJson } = told
   if (isJson) {
-    complain(io, jsonText({ error: errorJson(error) }))
+    // As one line: it is for a program, also at a terminal.
+    io.stderr.write(`${jsonText({ error: errorJson(error) })}\n`)
     return exitCodeOf(error)
   }
   const { red } = styled(io, io.stderr)
@@ -51,10 +53,11 @@ function cureOf(
   { command, args }: ToldError,
 ): string | undefined {
   if (error instanceof UsageError) {
-    return `See how it is used: ${program}${command === undefined ? "" : ` ${command}`} --help`
+    const words = [program, ...(command === undefined ? [] : [command]), "--help"]
+    return `See how it is used: ${unbroken(words.join(" "))}`
   }
   if (isCallError(error, "OPERATION_NOT_FOUND")) {
-    return `See what there is: ${[program, "list", ...sourceWords(args)].join(" ")}`
+    return `See what there is: ${unbroken([program, "list", ...sourceWords(args)].join(" "))}`
   }
   return undefined
 }

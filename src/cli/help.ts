@@ -1,19 +1,24 @@
 import { COMMANDS } from "./commands/index.ts"
-import type { Command, CommandIO, OptionSpecs } from "./model.ts"
-import { styled, table } from "./output.ts"
+import type { Command, CommandIO, OptionSpecs, TextSink } from "./model.ts"
+import { styled, textTable } from "./output.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
+import { unbroken, wrapFor } from "./wrap.ts"
 
 /** What `operations --help` shows. */
 export function generalHelp(io: CommandIO): string {
+  const sink = sinkOf(io)
   const { bold } = styled(io)
   const { program } = io
-  return [
+  const text = [
     "One command over every API, MCP server and TypeScript function you have.",
     "",
     `${bold("Usage:")} ${program} <command> [options]`,
     "",
     bold("Commands:"),
-    indented(Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary])),
+    indented(
+      Object.entries(COMMANDS).map(([name, { summary }]) => [name, summary]),
+      sink,
+    ),
     "",
     bold("Examples:"),
     ...examples(program, [
@@ -24,17 +29,22 @@ export function generalHelp(io: CommandIO): string {
     ]),
     "",
     bold("Options:"),
-    indented([
-      ["-h, --help", "Show help; of a command, after its name"],
-      ["-V, --version", "Show the version"],
-    ]),
+    indented(
+      [
+        ["-h, --help", "Show help; of a command, after its name"],
+        ["-V, --version", "Show the version"],
+      ],
+      sink,
+    ),
     "",
     `More of a command: ${program} <command> --help`,
   ].join("\n")
+  return wrapFor(sink, text)
 }
 
 /** What `operations <command> --help` shows. */
 export function commandHelp(command: Command, io: CommandIO): string {
+  const sink = sinkOf(io)
   const { bold } = styled(io)
   const { program } = io
   const parts = [
@@ -47,9 +57,11 @@ export function commandHelp(command: Command, io: CommandIO): string {
     if (lines !== "") parts.push("", bold(title), lines)
   }
   section("Examples:", examples(program, command.examples).join("\n"))
-  section("Options:", optionLines({ ...command.options, ...commonOptions }))
-  if (command.hasSources) section("Where operations come from:", optionLines(withoutOwn(command)))
-  return parts.join("\n")
+  section("Options:", optionLines({ ...command.options, ...commonOptions }, sink))
+  if (command.hasSources) {
+    section("Where operations come from:", optionLines(withoutOwn(command), sink))
+  }
+  return wrapFor(sink, parts.join("\n"))
 }
 
 /** A command may say of a shared option what it means there. */
@@ -60,21 +72,30 @@ function withoutOwn({ options }: Command): OptionSpecs {
 }
 
 function examples(program: string, lines: Command["examples"]): string[] {
-  return lines.flatMap(([line, what]) => [`  # ${what}`, `  ${program} ${line}`])
+  return lines.flatMap(([line, what]) => [`  # ${what}`, `  ${unbroken(`${program} ${line}`)}`])
 }
 
-function optionLines(options: OptionSpecs): string {
+function optionLines(options: OptionSpecs, sink: TextSink): string {
   return indented(
     Object.entries(options).map(([name, { short, type, value = "value", description }]) => {
       const dash = short === undefined ? "    " : `-${short}, `
       return [`${dash}--${name}${type === "string" ? ` <${value}>` : ""}`, description]
     }),
+    sink,
   )
 }
 
-function indented(rows: readonly (readonly string[])[]): string {
-  return table(rows)
-    .split("\n")
-    .map((line) => `  ${line}`)
-    .join("\n")
+function indented(rows: readonly (readonly string[])[], sink: TextSink): string {
+  return textTable(
+    rows.map(([first = "", ...rest]) => [`  ${first}`, ...rest]),
+    sink,
+  )
+}
+
+// Longer lines are hard to read, also where there is room for them.
+const WIDEST = 100
+
+/** Help is broken into lines wherever it goes. */
+function sinkOf({ stdout }: CommandIO): TextSink {
+  return { ...stdout, isTTY: true, columns: Math.min(stdout.columns ?? WIDEST, WIDEST) }
 }

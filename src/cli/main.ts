@@ -5,7 +5,7 @@ import { COMMANDS } from "./commands/index.ts"
 import { tellError } from "./errors.ts"
 import { UsageError } from "./model.ts"
 import type { Command, CommandArgs, CommandIO } from "./model.ts"
-import { complain, print } from "./output.ts"
+import { print } from "./output.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
 /** Runs a command line, without the program's own name; gives the exit code and never rejects. */
@@ -62,7 +62,8 @@ async function withoutCommand(rest: readonly string[], io: CommandIO): Promise<n
     print(io, generalHelp(io))
     return 0
   }
-  complain(io, generalHelp({ ...io, stdout: io.stderr }))
+  const asError = { ...io, stdout: io.stderr }
+  print(asError, generalHelp(asError))
   return 2
 }
 

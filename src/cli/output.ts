@@ -1,4 +1,6 @@
-import type { CommandIO } from "./model.ts"
+import type { CommandIO, TextSink } from "./model.ts"
+import { charWidth, widthOf } from "./width.ts"
+import { wrap, wrapFor } from "./wrap.ts"
 
 export { styled } from "./style.ts"
 export type { Style } from "./style.ts"
@@ -21,12 +23,17 @@ export function jsonText(value: unknown, indent?: number): string {
 
 /** A remark on standard error; nothing under `--quiet`. */
 export function note(io: CommandIO, text: string): void {
-  if (io.quiet !== true) io.stderr.write(`${text}\n`)
+  if (io.quiet !== true) complain(io, text)
 }
 
 /** What went wrong, on standard error; also under `--quiet`. */
 export function complain({ stderr }: CommandIO, text: string): void {
-  stderr.write(`${text}\n`)
+  stderr.write(`${wrapFor(stderr, text)}\n`)
+}
+
+/** Text for people on standard output, broken between words where that is a terminal. */
+export function printText({ stdout }: CommandIO, text: string): void {
+  stdout.write(`${wrapFor(stdout, text)}\n`)
 }
 
 /**
@@ -47,50 +54,54 @@ export function oneLine(text: string, width: number = Number.POSITIVE_INFINITY):
   return cut(shown(text.trim().replaceAll(/\s+/g, " ")), width)
 }
 
+type Rows = readonly (readonly string[])[]
+
+/** Fits the last cell of a row behind the columns before it. */
+type Fit = (cell: string, used: number) => string
+
 /**
  * Rows as aligned columns.
  *
  * With a width, the last column is cut to it. Cells may be coloured: what is not seen has no width.
  */
-export function table(rows: readonly (readonly string[])[], width?: number): string {
+export function table(rows: Rows, width?: number): string {
+  return aligned(rows, (cell, used) => (width === undefined ? cell : cut(cell, width - used)))
+}
+
+/** The same for a sink, with all of the last column: on a terminal over as many lines as it takes. */
+export function textTable(rows: Rows, { isTTY, columns }: TextSink): string {
+  const width = isTTY === true ? columns : undefined
+  if (width === undefined) return table(rows)
+  return aligned(rows, (cell, used) => {
+    const room = width - used
+    if (widthOf(cell) <= room) return cell
+    // Below the other columns, where there is no room beside them.
+    const indent = room < LEAST ? 6 : used
+    const lines = wrap(cell, width - indent).replaceAll("\n", `\n${" ".repeat(indent)}`)
+    return room < LEAST ? `\n${" ".repeat(indent)}${lines}` : lines
+  })
+}
+
+function aligned(rows: Rows, fit: Fit): string {
   const widths: number[] = []
   for (const row of rows) {
     for (const [at, cell] of row.entries()) {
       widths[at] = Math.max(widths[at] ?? 0, widthOf(cell))
     }
   }
-  return rows.map((row) => line(row, widths, width)).join("\n")
+  return rows.map((row) => line(row, widths, fit)).join("\n")
 }
 
-function line(row: readonly string[], widths: readonly number[], width?: number): string {
+function line(row: readonly string[], widths: readonly number[], fit: Fit): string {
   let text = ""
   let used = 0
   for (const [at, cell] of row.entries()) {
-    if (at === row.length - 1) {
-      return (text + (width === undefined ? cell : cut(cell, width - used))).trimEnd()
-    }
+    if (at === row.length - 1) return (text + fit(cell, used)).replaceAll(/[ \t]+$/gm, "")
     const room = (widths[at] ?? 0) + 2
     text += cell + " ".repeat(room - widthOf(cell))
     used += room
   }
   return text
-}
-
-/** Columns that a text takes: without escape sequences, wide characters counted twice. */
-export function widthOf(text: string): number {
-  let width = 0
-  // oxlint-disable-next-line no-control-regex -- colours begin with one
-  for (const char of text.replaceAll(/\u001B\[\d*m/g, "")) width += charWidth(char)
-  return width
-}
-
-function charWidth(char: string): number {
-  if (/^\p{Mark}|\u200D|\uFE0F$/u.test(char)) return 0
-  return /^[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|\p{Emoji_Presentation}/u.test(
-    char,
-  )
-    ? 2
-    : 1
 }
 
 // A column of a few characters says less than a line that wraps.

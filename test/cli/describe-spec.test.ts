@@ -66,16 +66,31 @@ test("scopes and resources are said under what it needs", () => {
   expect(bare).toContain("Needs:\n  access on order\n")
 })
 
-test("errors are a table, cut to the terminal", () => {
+test("a table has all of its text, broken between words on a terminal", () => {
   const errorSchemas = [
-    { code: "GONE", description: "It is no longer there. ".repeat(10), schema: {} },
+    { code: "GONE", description: "It is no longer there. ".repeat(3), schema: {} },
     { code: "X", description: "Short", schema: {} },
   ]
   expect(described({ errorSchemas })).toContain("  X     Short")
-  const lines = described({ errorSchemas }, 50).split("\n")
-  const gone = lines.find((line) => line.includes("GONE"))
-  expect(gone?.length).toBeLessThanOrEqual(50)
-  expect(gone?.endsWith("…")).toBe(true)
+  expect(described({ errorSchemas }, 50)).toContain(
+    [
+      "Errors:",
+      "  GONE  It is no longer there. It is no longer",
+      "        there. It is no longer there.",
+      "  X     Short",
+    ].join("\n"),
+  )
+  // Where there is no room beside the first column, the text stands below it.
+  expect(described({ errorSchemas }, 25)).toContain(
+    "  GONE\n      It is no longer\n      there. It is no\n",
+  )
+})
+
+test("a description is broken between words, wide characters included", () => {
+  const description = "Orders 日本語の説明文はここにあります and more"
+  expect(described({ description }, 24)).toContain(
+    "Orders 日本語の説明文は\nここにあります and more\n",
+  )
 })
 
 test("an object without properties takes nothing", () => {

@@ -9,8 +9,8 @@ import {
   shown,
   styled,
   table,
-  widthOf,
 } from "../../src/cli/output.ts"
+import { widthOf } from "../../src/cli/width.ts"
 import { testIO } from "./support/run.ts"
 
 describe("output", () => {

@@ -13,7 +13,7 @@ export const command: Command = {
     "every source once, and says what became of its operations: kept, widened (it takes or gives more",
     "than the document says) or skipped, and why. Of credentials only names are shown.",
     "Exits with 1 when something is wrong.",
-  ].join("\n"),
+  ].join(" "),
   examples: [
     ["doctor", "the configuration here or above"],
     ["doctor --source github --verbose", "one source, with everything there is to say"],

@@ -11,8 +11,10 @@ import type { NewSource } from "../import/new-sources.ts"
 import { writeSource } from "../import/write-source.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { complain, note, oneLine, print, printJson, shown, styled } from "../output.ts"
+import { complain, note, oneLine, print, printJson, printText, shown, styled } from "../output.ts"
+import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
 import { openHub } from "../target/open-hub.ts"
+import { unbroken } from "../wrap.ts"
 
 export const command: Command = {
   name: "import",
@@ -22,7 +24,7 @@ export const command: Command = {
     "Opens the source once, says what became of its operations, and writes it into the configuration,",
     "which otherwise stays as it is, comments included. A source that cannot be opened is not added,",
     "unless --force says so. Credentials are given as references, never as they are.",
-  ].join("\n"),
+  ].join(" "),
   examples: [
     ["import ./petstore.yaml", "an OpenAPI document"],
     ['import "npx -y @modelcontextprotocol/server-filesystem ."', "an MCP server, by its command"],
@@ -129,6 +131,8 @@ async function tryOut({ name, source }: NewSource, file: string, io: CommandIO):
     { sources: { [name]: source } },
     { baseDir: dirname(file), file: undefined },
   )
+  const missing = missingPackages(packagesOfSources(config.sources))
+  if (missing.length > 0) return { state: "failed", reason: missingLines(missing, io).join(" ") }
   await using hub = await openHub(config, io)
   const [status] = hub.sources
   const { state = "failed", reason } = status ?? {}
@@ -140,20 +144,20 @@ function tell(outcome: Outcome, args: CommandArgs, io: CommandIO): void {
   const { green, red } = styled(io)
   const place = shown(relative(io.cwd, file) || file)
   if (state === "ready" && report !== undefined) {
-    print(io, `${green("✓")} ${oneLine(name)}: ${countsText(report)}`)
-    for (const line of reportLines(report, io)) print(io, `  ${line}`)
+    printText(io, `${green("✓")} ${oneLine(name)}: ${countsText(report)}`)
+    for (const line of reportLines(report, io)) printText(io, `  ${line}`)
   } else {
     complain(io, `${red("✗")} ${oneLine(name)}: ${oneLine(reason ?? "it could not be opened")}`)
   }
   if (written) {
     note(
       io,
-      `"${name}" is in ${place} now. See its operations: ${io.program} list --source ${name}`,
+      `"${name}" is in ${place} now. See its operations: ${unbroken(`${io.program} list --source ${name}`)}`,
     )
     return
   }
   if (state !== "ready" && !args.flag("force")) {
-    complain(io, "It was not added. Mend that, or add it nevertheless with --force.")
+    complain(io, "It was not added. Fix that, or add it all the same with --force.")
     return
   }
   const isDry = args.flag("dry-run")

@@ -1,6 +1,7 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { basename, join, relative, resolve } from "node:path"
+import { settleConfig } from "../../config.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
 import { note, print, printJson, shown, styled } from "../output.ts"
@@ -8,6 +9,9 @@ import type { FoundSource } from "../init/discover.ts"
 import { discover } from "../init/discover.ts"
 import { configName, configText, exampleText } from "../init/templates.ts"
 import type { InitFormat } from "../init/templates.ts"
+import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
+import type { NeededPackage } from "../packages.ts"
+import { unbroken } from "../wrap.ts"
 
 const FORMATS: readonly InitFormat[] = ["ts", "js", "yaml", "json"]
 
@@ -19,7 +23,7 @@ export const command: Command = {
     "Writes operations.config.* and an example operation; files that are there stay as they are.",
     "OpenAPI documents and MCP servers that the folder has already become sources. Of an editor's",
     "MCP servers no credential is copied: the configuration refers to variables instead.",
-  ].join("\n"),
+  ].join(" "),
   examples: [
     ["init", "a configuration here, in TypeScript where that can be run"],
     ["init --format yaml tools", "in YAML, in the folder tools"],
@@ -121,6 +125,11 @@ async function writeNew({ path, text }: Draft): Promise<void> {
   await writeFile(path, text, { flag: "wx" })
 }
 
+function packagesOfFound(found: readonly FoundSource[], baseDir: string): NeededPackage[] {
+  const sources = Object.fromEntries(found.map(({ name, source }) => [name, source]))
+  return packagesOfSources(settleConfig({ sources }, { baseDir, file: undefined }).sources)
+}
+
 interface Told {
   readonly drafts: readonly Draft[]
   readonly written: readonly string[]
@@ -143,10 +152,13 @@ function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder
   for (const { name, file } of found) note(io, `Source "${name}" is from ${shown(file)}.`)
   if (isDry) return
   if (written.some((path) => path.endsWith(".ts")) && !canRunTypeScript(folder)) {
-    note(io, "To run TypeScript with this version of Node: npm install tsx")
+    note(io, `To run TypeScript with this version of Node: ${unbroken("npm install tsx")}`)
   }
-  if (!hasPackage) note(io, "For types in your editor: npm install @alkdev/operations")
+  if (!hasPackage)
+    note(io, `For types in your editor: ${unbroken("npm install @alkdev/operations")}`)
+  const missing = missingPackages(packagesOfFound(found, folder))
+  for (const line of missingLines(missing, io)) note(io, shown(line))
   const place = folder === io.cwd ? "" : ` -c ${written[0]}`
-  note(io, `See what there is:   ${io.program} list${place}`)
-  note(io, `Serve it:            ${io.program} serve${place}`)
+  note(io, `See what there is:   ${unbroken(`${io.program} list${place}`)}`)
+  note(io, `Serve it:            ${unbroken(`${io.program} serve${place}`)}`)
 }

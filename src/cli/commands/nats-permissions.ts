@@ -18,7 +18,7 @@ export const command: Command = {
     'name (task.*) or all ("*"), with commas between them. A name that is given twice may do both.',
     "The text goes to standard output, or into a file with -o; passwords are left open in it, as",
     "variables.",
-  ].join("\n"),
+  ].join(" "),
   examples: [
     ["nats-permissions --user alice=task.list --worker 'w1=task.*'", "One who calls, and a worker"],
     ["nats-permissions --hub hub --worker 'w1=*' -o nats-users.conf", "A hub, into a file"],

@@ -3,7 +3,8 @@ import type { SettledConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { note, shown } from "../output.ts"
+import { complain, note, shown, styled } from "../output.ts"
+import { missingLines, missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import { configFor } from "../target/config.ts"
 
 export const command: Command = {
@@ -14,7 +15,7 @@ export const command: Command = {
     "Opens all sources at once; one that fails is tried again while the others serve. Changes of the",
     "configuration, of scanned folders and of documents are taken up without ending a call.",
     "With --stdio one MCP client is served on standard input and output, and nothing else.",
-  ].join("\n"),
+  ].join(" "),
   examples: [
     ["serve", "the configuration here or above, on its port or 3000"],
     ["serve --port 0 --openapi ./petstore.yaml", "one document, on any port that is free"],
@@ -101,6 +102,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
     import("../serve/summary.ts"),
     import("../serve/parent.ts"),
   ])
+  tellMissing(hub.config, io)
   const port = args.count("port")
   const host = args.text("host")
   const served = await serveHub(hub, {
@@ -115,6 +117,15 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
     note(io, "Stopping: calls that run are finished, no new ones are taken.")
   } finally {
     await served.close()
+  }
+}
+
+/** Says once what is not served, and which sources cannot start, without packages that are not installed. */
+function tellMissing(config: SettledConfig, io: CommandIO): void {
+  const needed = [...packagesOfServer(config), ...packagesOfSources(config.sources)]
+  const { yellow } = styled(io, io.stderr)
+  for (const line of missingLines(missingPackages(needed), io)) {
+    complain(io, `${yellow("!")} ${shown(line)}`)
   }
 }
 

@@ -5,6 +5,8 @@ import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 import { configFor } from "../target/config.ts"
+import { missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
+import type { NeededPackage } from "../packages.ts"
 import type { HubAddress } from "../target/hub-address.ts"
 import { HubClient } from "../target/hub-client.ts"
 import { openHub } from "../target/open-hub.ts"
@@ -24,6 +26,8 @@ export interface Diagnosis {
   readonly config?: ConfigCheck | undefined
   readonly hub?: string | undefined
   readonly credentials: readonly CredentialCheck[]
+  /** Optional packages that are used and not installed. */
+  readonly missingPackages: readonly NeededPackage[]
   readonly sources: readonly SourceCheck[]
 }
 
@@ -43,20 +47,28 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     config = await configFor(args, io)
   } catch (error) {
     if (!isCallError(error)) throw error
-    return { ok: false, node, config: brokenConfig(error), credentials: [], sources: [] }
+    const nothing = { credentials: [], missingPackages: [], sources: [] }
+    return { ok: false, node, config: brokenConfig(error), ...nothing }
   }
   const credentials = await checkCredentials(config, io.env)
   await using hub = await openHub(config, io)
   const sources = hub.sources.map((status) => checked(hub, status))
   const { file, warnings = [] } = config
-  const ok = areWell(sources) && credentials.every(({ state }) => state !== "missing")
+  const missing = missingPackages([
+    ...packagesOfServer(config),
+    ...packagesOfSources(config.sources),
+  ])
+  const ok =
+    areWell(sources) &&
+    credentials.every(({ state }) => state !== "missing") &&
+    missing.every(({ isOptional }) => isOptional)
   const check = {
     ok: true,
     ...(file !== undefined && { file }),
     faults: [],
     warnings: warnings.map((warning) => faultText(warning, undefined)),
   }
-  return { ok, node, config: check, credentials, sources }
+  return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }
 
 /** Asks a hub that runs how its sources are doing. */
@@ -74,7 +86,8 @@ export async function examineHub(address: HubAddress, io: CommandIO): Promise<Di
     }),
   )
   const { node } = process.versions
-  return { ok: areWell(sources), node, hub: address.url, credentials: [], sources }
+  const ok = areWell(sources)
+  return { ok, node, hub: address.url, credentials: [], missingPackages: [], sources }
 }
 
 function areWell(sources: readonly SourceStatus[]): boolean {

@@ -1,5 +1,6 @@
 import type { CommandIO } from "../model.ts"
-import { oneLine, print, shown, styled } from "../output.ts"
+import { missingLines } from "../packages.ts"
+import { oneLine, printText, shown, styled } from "../output.ts"
 import type { CredentialCheck } from "./credentials.ts"
 import type { ConfigCheck, Diagnosis, SourceCheck } from "./examine.ts"
 import { countsText, reportLines } from "./report-lines.ts"
@@ -11,12 +12,13 @@ export function tellDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
   const lines = [`${green("✓")} Node ${node}`]
   if (hub !== undefined) lines.push(`${green("✓")} Hub ${hub}`)
   if (config !== undefined) lines.push(...configLines(config, io))
+  lines.push(...packageLines(diagnosis, io))
   if (credentials.length > 0) lines.push("", bold("Credentials"))
   for (const check of credentials) lines.push(credentialLine(check, io))
   if (sources.length > 0) lines.push("", bold("Sources"))
   for (const source of sources) lines.push(...sourceLines(source, io))
   lines.push("", ok ? green("Everything is well.") : red(`${counted(diagnosis)} wrong.`))
-  print(io, lines.join("\n"))
+  printText(io, lines.join("\n"))
 }
 
 function configLines({ ok, file, error, warnings }: ConfigCheck, io: CommandIO): string[] {
@@ -25,6 +27,16 @@ function configLines({ ok, file, error, warnings }: ConfigCheck, io: CommandIO):
     ? [`${green("✓")} Configuration ${shown(file ?? "of the command line")}`]
     : [`${red("✗")} Configuration ${shown(file ?? "")}`.trimEnd(), indented(shown(error ?? ""))]
   return [...lines, ...warnings.map((warning) => `${yellow("!")} ${oneLine(warning)}`)]
+}
+
+function packageLines({ missingPackages }: Diagnosis, io: CommandIO): string[] {
+  const { bold, red, yellow } = styled(io)
+  const lines = missingLines(missingPackages, io).map((line, at) => {
+    const one = missingPackages[at]
+    if (one === undefined) return `  ${shown(line)}`
+    return `${one.isOptional ? yellow("!") : red("✗")} ${shown(line)}`
+  })
+  return lines.length === 0 ? [] : ["", bold("Packages"), ...lines]
 }
 
 const MISSING = {
@@ -67,10 +79,11 @@ function sourceLines(source: SourceCheck, io: CommandIO): string[] {
   }
 }
 
-function counted({ config, credentials, sources }: Diagnosis): string {
+function counted({ config, credentials, missingPackages, sources }: Diagnosis): string {
   const count =
     (config?.ok === false ? 1 : 0) +
     credentials.filter(({ state }) => state === "missing").length +
+    missingPackages.filter(({ isOptional }) => !isOptional).length +
     sources.filter(({ state }) => state !== "ready" && state !== "disabled").length
   return count === 1 ? "1 thing is" : `${count} things are`
 }

@@ -2,6 +2,7 @@ import { isCallError } from "../../errors.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { CommandIO } from "../model.ts"
 import { complain, shown, styled } from "../output.ts"
+import { unbroken } from "../wrap.ts"
 
 /** Says what is wrong with an input, a fault a line; `false` when the error is about something else. */
 export function tellFaults(error: unknown, id: string, io: CommandIO): boolean {
@@ -15,7 +16,7 @@ export function tellFaults(error: unknown, id: string, io: CommandIO): boolean {
   if (lines.length === 0) return false
   complain(io, styled(io, io.stderr).red(shown(`Input for "${id}" is invalid:`)))
   for (const line of lines) complain(io, shown(line))
-  complain(io, `See what it takes: ${io.program} describe ${shown(id)}`)
+  complain(io, `See what it takes: ${unbroken(`${io.program} describe ${shown(id)}`)}`)
   return true
 }
 

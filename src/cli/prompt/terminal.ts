@@ -3,6 +3,7 @@ import type { Interface } from "node:readline"
 import { Writable } from "node:stream"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO, TextSink } from "../model.ts"
+import { wrapFor } from "../wrap.ts"
 
 /** A person at a terminal. */
 export interface Terminal {
@@ -77,7 +78,7 @@ class ReadlineTerminal implements Terminal {
   }
 
   say(text: string): void {
-    this.#sink.write(`${text}\n`)
+    this.#sink.write(`${wrapFor(this.#sink, text)}\n`)
   }
 
   async ask(prompt: string, { isHidden = false, complete = [] }: AskOptions = {}): Promise<string> {

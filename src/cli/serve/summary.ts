@@ -26,6 +26,7 @@ export function tellSummary(hub: Hub, places: Places, isJson: boolean, io: Comma
 
 function summaryText(hub: Hub, { url, consoleUrl, mcpUrl, wsUrl }: Places, io: CommandIO): string {
   const { bold, cyan, dim } = styled(io)
+  const { columns = 100 } = io.stdout
   const rows = [
     ...(consoleUrl === undefined ? [] : [["Console", consoleUrl]]),
     ["HTTP", `${url}/operations`],
@@ -47,7 +48,7 @@ function summaryText(hub: Hub, { url, consoleUrl, mcpUrl, wsUrl }: Places, io: C
     needsToken ? "Try, with your key in OPERATIONS_TOKEN:" : "Try, in another terminal:",
   )
   for (const { line, what } of suggestions(sortedSpecs(hub), io.program, url)) {
-    lines.push("", `  ${dim(`# ${oneLine(what, 90)}`)}`, `  ${line}`)
+    lines.push("", `  ${dim(`# ${oneLine(what, Math.min(90, columns - 4))}`)}`, `  ${line}`)
   }
   lines.push("", dim("Ctrl-C stops it."))
   return lines.join("\n")

@@ -24,6 +24,8 @@ const EMPTY: SourceReport = {
   warnings: [],
 }
 
+const NOTHING = { credentials: [], missingPackages: [], sources: [] }
+
 function source(state: SourceCheck["state"], more: Partial<SourceCheck> = {}): SourceCheck {
   const origin = "node x.js"
   const base = { name: "it", kind: "mcp", namespace: "it", origin, operations: 0, attempts: 0 }
@@ -32,7 +34,7 @@ function source(state: SourceCheck["state"], more: Partial<SourceCheck> = {}): S
 
 function told(diagnosis: Partial<Diagnosis>): string {
   const io = testIO()
-  tellDiagnosis({ ok: false, node: "1.2.3", credentials: [], sources: [], ...diagnosis }, io)
+  tellDiagnosis({ ok: false, node: "1.2.3", ...NOTHING, ...diagnosis }, io)
   return io.stdout.text
 }
 
@@ -46,6 +48,23 @@ test("counts name only what there is", () => {
   expect(countsText(EMPTY)).toBe("0 kept")
   expect(countsText({ ...EMPTY, kept: 1, widened: 2, skipped: 3, filtered: 4 })).toBe(
     "1 kept, 2 widened, 3 skipped, 4 left out by include and exclude",
+  )
+})
+
+test("packages that are missing are named with one command that installs them", () => {
+  const missingPackages = [
+    { name: "ws", users: ["WebSocket (/ws)"], isOptional: true },
+    { name: "jose", users: ["server.jwt"], isOptional: false },
+  ]
+  expect(told({ missingPackages })).toContain(
+    [
+      "Packages",
+      '! WebSocket (/ws) is not served without the package "ws", which is not installed.',
+      '✗ server.jwt needs the package "jose", which is not installed.',
+      "  Install them: npm install ws jose",
+      "",
+      "1 thing is wrong.",
+    ].join("\n"),
   )
 })
 

@@ -1,0 +1,116 @@
+import { existsSync } from "node:fs"
+import { dirname, join, sep } from "node:path"
+import type { SettledConfig, SettledSource, SourceConfig } from "../config/model.ts"
+import { packageFolder } from "../hub/package-folder.ts"
+import type { CommandIO } from "./model.ts"
+import { unbroken } from "./wrap.ts"
+
+/** An optional package that a configuration makes use of. */
+export interface NeededPackage {
+  readonly name: string
+  /** What it is for, as the subject of a sentence: `Source "files"`. */
+  readonly users: readonly string[]
+  /** Nothing fails without it: what it is for is left out. */
+  readonly isOptional: boolean
+}
+
+const MCP_CLIENT = "@modelcontextprotocol/client"
+const MCP_SERVER = "@modelcontextprotocol/server"
+
+/** The optional packages that sources need, whether they are installed or not. */
+export function packagesOfSources(
+  sources: readonly Pick<SettledSource, "name" | "config" | "disabled">[],
+): NeededPackage[] {
+  const users = new Map<string, string[]>()
+  for (const { name, config, disabled } of sources) {
+    if (disabled) continue
+    for (const one of packagesOf(config)) {
+      users.set(one, [...(users.get(one) ?? []), `Source "${name}"`])
+    }
+  }
+  return Array.from(users, ([name, all]) => ({ name, users: all, isOptional: false }))
+}
+
+/** The optional packages that serving takes. */
+export function packagesOfServer({ server }: Pick<SettledConfig, "server">): NeededPackage[] {
+  const { mcp, websocket, jwt } = server
+  return [
+    ...(mcp === false
+      ? []
+      : [{ name: MCP_SERVER, users: ["MCP (/mcp)"], isOptional: mcp === undefined }]),
+    ...(websocket === false
+      ? []
+      : [{ name: "ws", users: ["WebSocket (/ws)"], isOptional: websocket === undefined }]),
+    ...(jwt === undefined ? [] : [{ name: "jose", users: ["server.jwt"], isOptional: false }]),
+  ]
+}
+
+/** Those that are not installed, each once. */
+export function missingPackages(needed: readonly NeededPackage[]): NeededPackage[] {
+  const found = new Map<string, NeededPackage>()
+  for (const one of needed) {
+    if (isInstalled(one.name)) continue
+    const known = found.get(one.name)
+    found.set(one.name, {
+      name: one.name,
+      users: [...(known?.users ?? []), ...one.users],
+      isOptional: one.isOptional && known?.isOptional !== false,
+    })
+  }
+  return [...found.values()]
+}
+
+/** Whether a package is where this one would find it. */
+export function isInstalled(name: string): boolean {
+  return nodeModulesAbove(packageFolder() ?? process.cwd()).some((folder) =>
+    existsSync(join(folder, name, "package.json")),
+  )
+}
+
+/**
+ * The command that installs packages where this one finds them.
+ *
+ * What `npx` fetches, and what is installed globally, does not look into the project's folder.
+ */
+export function installCommand(
+  names: readonly string[],
+  { cwd }: Pick<CommandIO, "cwd">,
+  folder: string | undefined = packageFolder(),
+): string {
+  const home = folder === undefined ? undefined : folder.split(`${sep}node_modules${sep}`, 1)[0]
+  const isLocal =
+    home === undefined || home === folder || `${cwd}${sep}`.startsWith(`${home}${sep}`)
+  if (isLocal) return `npm install ${names.join(" ")}`
+  return /[\\/]_npx[\\/]/.test(folder ?? "")
+    ? `npm install @alkdev/operations ${names.join(" ")}`
+    : `npm install --global ${names.join(" ")}`
+}
+
+/** What is not installed, a line for each package, and one command that installs them all. */
+export function missingLines(missing: readonly NeededPackage[], io: CommandIO): string[] {
+  if (missing.length === 0) return []
+  const lines = missing.map(({ name, users, isOptional }) => {
+    const one = users.length === 1
+    const verb = isOptional ? `${one ? "is" : "are"} not served without` : one ? "needs" : "need"
+    return `${users.join(", ")} ${verb} the package "${name}", which is not installed.`
+  })
+  const names = missing.map(({ name }) => name)
+  const command = unbroken(installCommand(names, io))
+  return [...lines, `Install ${names.length === 1 ? "it" : "them"}: ${command}`]
+}
+
+function packagesOf(source: SourceConfig): readonly string[] {
+  if ("mcp" in source) return [MCP_CLIENT]
+  if (!("remote" in source)) return []
+  const tickets = source.ticket === undefined ? [] : ["jose"]
+  if (/^(?:nats|tls):/i.test(source.remote)) return ["@nats-io/transport-node", ...tickets]
+  if (/^rediss?:/i.test(source.remote)) return ["ioredis", ...tickets]
+  const hasOwn = "WebSocket" in globalThis && source.headers === undefined
+  return hasOwn ? [] : ["ws"]
+}
+
+function nodeModulesAbove(folder: string): string[] {
+  const above = dirname(folder)
+  const own = join(folder, "node_modules")
+  return above === folder ? [own] : [own, ...nodeModulesAbove(above)]
+}

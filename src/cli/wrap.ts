@@ -1,0 +1,69 @@
+import type { TextSink } from "./model.ts"
+import { widthOf } from "./width.ts"
+
+/** A space at which no line ends, for commands that are printed to be copied; printed as a space. */
+const FIXED = "\u00A0"
+
+/** A text that stays on one line. */
+export function unbroken(text: string): string {
+  return text.replaceAll(" ", FIXED)
+}
+
+/** A text for people, broken between words where it goes to a terminal; anywhere else as it is. */
+export function wrapFor({ isTTY, columns }: TextSink, text: string): string {
+  const fitted = isTTY === true && columns !== undefined ? wrap(text, columns) : text
+  return fitted.replaceAll(FIXED, " ")
+}
+
+/**
+ * Breaks each line of a text between words so that it is not wider than so many columns.
+ *
+ * The rest of a line is indented as the line is, behind the mark of a list. A word that is wider than the
+ * terminal has a line of its own, so that an address or a path can be copied.
+ */
+export function wrap(text: string, columns: number): string {
+  return text
+    .split("\n")
+    .map((line) => wrapLine(line, columns))
+    .join("\n")
+}
+
+// oxlint-disable-next-line no-control-regex -- colours begin with one
+const COLOUR = String.raw`(?:\u001B\[\d*m)*`
+/** What the rest of a line is indented by: its spaces, the mark of a list, or the column before a gap. */
+const START = new RegExp(String.raw`^${COLOUR} *(?:${COLOUR}[✓✗!?…#-]${COLOUR} )?`, "u")
+// Text without spaces, as in Chinese and Japanese, is broken between characters, but not before punctuation.
+const WORDS =
+  /[ \t]+|[\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFF60][\u3001\u3002\u300D\u300F\uFF01\uFF09\uFF0C\uFF1A\uFF1F]*|[^ \t\u2E80-\u9FFF\uAC00-\uD7A3\uF900-\uFAFF\uFF00-\uFF60]+/gu
+
+function wrapLine(line: string, columns: number): string {
+  if (widthOf(line) <= columns) return line
+  const column = /^ +\S.*?\S {3,}(?=\S)/.exec(line)?.[0]
+  const isColumn = column !== undefined && widthOf(column) <= columns / 2
+  const start = isColumn ? column : (START.exec(line)?.[0] ?? "")
+  const width = Math.min(widthOf(start), Math.floor(columns / 2))
+  const indent = start.endsWith("# ") ? start : " ".repeat(width)
+  const lines: string[] = []
+  let current = start
+  let used = widthOf(start)
+  let gap = ""
+  let isEmpty = true
+  for (const [word] of line.slice(start.length).matchAll(WORDS)) {
+    if (/^[ \t]/.test(word)) {
+      gap = word
+      continue
+    }
+    const needed = widthOf(word)
+    if (used + gap.length + needed > columns && !isEmpty) {
+      lines.push(current.trimEnd())
+      current = indent + word
+      used = width + needed
+    } else {
+      current += gap + word
+      used += gap.length + needed
+    }
+    gap = ""
+    isEmpty = false
+  }
+  return [...lines, current].join("\n")
+}
