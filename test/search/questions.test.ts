@@ -47,7 +47,7 @@ const close: (() => Promise<void>)[] = [async () => await registry.close()]
 beforeAll(async () => {
   registry.registerAll([restock, prices, convert, split])
   const shop = await readFile(join(root, "demo/shop-openapi.yaml"), "utf8")
-  register("shop", shop)
+  addDocument("shop", shop)
   await Promise.all(
     Object.entries(SERVERS).map(async ([name, args]) => {
       const config = { command: process.execPath, args, cwd: root, logger: silentLogger }
@@ -62,7 +62,7 @@ afterAll(async () => {
   for (const one of close) await one()
 }, 120_000)
 
-function register(namespace: string, text: string): void {
+function addDocument(namespace: string, text: string): void {
   registry.registerAll(FromOpenAPI(text, { namespace, baseUrl: "https://api.test" }))
 }
 
@@ -99,7 +99,8 @@ test.each(["quantum chromodynamics", "zebra crossing", "remembered facsimile", "
 
 describe.runIf(hasCorpus)("questions about real documents", () => {
   beforeAll(() => {
-    for (const [namespace, file] of Object.entries(DOCUMENTS)) register(namespace, corpusText(file))
+    for (const [namespace, file] of Object.entries(DOCUMENTS))
+      addDocument(namespace, corpusText(file))
   }, 240_000)
 
   test("are answered by one of the first five, nine times in ten", { timeout: 240_000 }, () => {
