@@ -22,6 +22,7 @@ import type {
 } from "../../src/websocket.ts"
 import { BrowserSocket } from "../transport/browser-socket.ts"
 import { waitFor } from "../support/wait-for.ts"
+import { TOO_LONG } from "../support/patience.ts"
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -572,7 +573,7 @@ describe("closing a server", () => {
     const start = performance.now()
     await served.close()
 
-    expect(performance.now() - start).toBeLessThan(20_000)
+    expect(performance.now() - start).toBeLessThan(TOO_LONG)
     silent.destroy()
   })
 

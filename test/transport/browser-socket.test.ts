@@ -15,6 +15,7 @@ import type {
 import { BrowserSocket } from "./browser-socket.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
 import { waitFor } from "../support/wait-for.ts"
+import { TOO_LONG } from "../support/patience.ts"
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {
@@ -185,7 +186,7 @@ describe("a transport over a socket of a browser", () => {
     const start = performance.now()
     await transport.close()
 
-    expect(performance.now() - start).toBeLessThan(20_000)
+    expect(performance.now() - start).toBeLessThan(TOO_LONG)
   })
 
   test("the types of both platforms fit", () => {

@@ -8,10 +8,10 @@ import { answerOf, rawRequest } from "../../serve/mcp/support/clients.ts"
 import { quietRegistry } from "../../support/operations.ts"
 import { hostile, tool } from "./support.ts"
 import type { Answer, Hostile } from "./support.ts"
+import { TOO_LONG } from "../../support/patience.ts"
 
 const quiet = { logger: silentLogger }
 /** Far more than anything here takes, and far less than what a blow-up takes. */
-const SOON = 20_000
 
 interface Attack extends AsyncDisposable {
   readonly remote: Hostile
@@ -91,8 +91,8 @@ describe("a pattern that takes for ever", () => {
     const value = await outcome(evil.registry.execute("evil.value", { text }))
     const name = await outcome(evil.registry.execute("evil.name", { [text]: "x" }))
 
-    expect(value.took).toBeLessThan(SOON)
-    expect(name.took).toBeLessThan(SOON)
+    expect(value.took).toBeLessThan(TOO_LONG)
+    expect(name.took).toBeLessThan(TOO_LONG)
   })
 
   test.each(PATTERNS)("of an output does not: %s", async (pattern) => {
@@ -102,7 +102,7 @@ describe("a pattern that takes for ever", () => {
       "tools/call": () => ({ content: [], structuredContent: { text } }),
     })
 
-    expect((await outcome(evil.registry.execute("evil.echo", {}))).took).toBeLessThan(SOON)
+    expect((await outcome(evil.registry.execute("evil.echo", {}))).took).toBeLessThan(TOO_LONG)
   })
 })
 
@@ -135,7 +135,7 @@ describe("a schema without a bottom", () => {
 
     for (const { namespace, name } of evil.evil.tools) {
       const { took, value } = await outcome(evil.registry.execute(`${namespace}.${name}`, {}))
-      expect(took).toBeLessThan(SOON)
+      expect(took).toBeLessThan(TOO_LONG)
       expect(value instanceof Error ? isCallError(value) : true).toBe(true)
     }
     expect((await outcome(evil.registry.execute("evil.good", {}))).value).toMatchObject({
@@ -173,7 +173,7 @@ describe("a schema without a bottom", () => {
 
     for (const { name } of evil.evil.tools) {
       const { took, value } = await outcome(evil.registry.execute(`evil.${name}`, {}))
-      expect(took).toBeLessThan(SOON)
+      expect(took).toBeLessThan(TOO_LONG)
       expect(value instanceof Error ? isCallError(value) : true).toBe(true)
       const call = rawRequest("tools/call", { params: { name, arguments: {} } })
       const answer = await answerOf(await server.fetch(new Request("http://localhost/mcp", call)))
@@ -210,10 +210,10 @@ describe("a schema without a bottom", () => {
 
     for (const name of ["self", "ring", "bomb"]) {
       const { took, value } = await outcome(evil.registry.execute(`evil.${name}`, { x: {} }))
-      expect(took).toBeLessThan(SOON)
+      expect(took).toBeLessThan(TOO_LONG)
       expect(isCallError(value) || typeof value === "object").toBe(true)
     }
-    expect((await outcome(served(evil.registry))).took).toBeLessThan(SOON)
+    expect((await outcome(served(evil.registry))).took).toBeLessThan(TOO_LONG)
   })
 })
 
@@ -280,7 +280,7 @@ describe("a template of resources", () => {
       await outcome(evil.registry.execute(`${namespace}.${name}`, input))
     }
 
-    expect(performance.now() - started).toBeLessThan(SOON)
+    expect(performance.now() - started).toBeLessThan(TOO_LONG)
     expect(({} as Record<string, unknown>)["evil"]).toBeUndefined()
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest"
 import type { MCPToolDefinition } from "../../../src/mcp/model.ts"
 import { serveAwkward } from "../awkward/http.ts"
 import { definitionOf, failure, open, textOf, until } from "./support.ts"
+import { TOO_LONG } from "../../support/patience.ts"
 
 const initializations = (remote: { requests: readonly { message: unknown }[] }): number =>
   remote.requests.filter(
@@ -72,7 +73,7 @@ describe("a session", () => {
 
     await server.connection.close()
 
-    expect(Date.now() - started).toBeLessThan(20_000)
+    expect(Date.now() - started).toBeLessThan(TOO_LONG)
   })
 })
 

@@ -9,6 +9,7 @@ import { operation, quietRegistry, rejection, thrown } from "../../support/opera
 import { serveAwkward } from "../awkward/http.ts"
 import { awkward } from "../support/awkward.ts"
 import { waitFor } from "../../support/wait-for.ts"
+import { TOO_LONG } from "../../support/patience.ts"
 
 let pidFile: string
 
@@ -322,7 +323,7 @@ describe("MCPClientLoader.closeAll", () => {
     await Promise.all([loader.closeAll(), loader.closeAll()])
     await loader.closeAll()
 
-    expect(Date.now() - started).toBeLessThan(20_000)
+    expect(Date.now() - started).toBeLessThan(TOO_LONG)
     expect(registry.list()).toEqual([])
     expect(loader.status()).toEqual({})
     expect(startedPids().filter(isAlive)).toEqual([])

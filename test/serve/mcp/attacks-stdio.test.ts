@@ -4,6 +4,7 @@ import { resolve } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
 import { until } from "../../http/server.ts"
 import { program } from "../../mcp/support/program.ts"
+import { TOO_LONG } from "../../support/patience.ts"
 
 const children: ChildProcessWithoutNullStreams[] = []
 afterEach(() => {
@@ -142,7 +143,7 @@ describe("a client that goes", () => {
       if (what === "stdout") victim.write('{"jsonrpc":"2.0","id":4,"method":"ping"}\n')
 
       await until(() => victim.exited)
-      expect(Date.now() - started).toBeLessThan(20_000)
+      expect(Date.now() - started).toBeLessThan(TOO_LONG)
       expect(victim.stderr).not.toMatch(/EPIPE|uncaught/i)
     },
   )

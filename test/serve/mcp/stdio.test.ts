@@ -8,6 +8,7 @@ import { until } from "../../http/server.ts"
 import { rejection } from "../../support/operations.ts"
 import { clientOf, textOf } from "./support/clients.ts"
 import type { Era } from "./support/clients.ts"
+import { TOO_LONG } from "../../support/patience.ts"
 
 const SERVER = fileURLToPath(new URL("support/stdio-server.ts", import.meta.url))
 
@@ -132,7 +133,7 @@ describe("a server on standard input and output", () => {
     running.child.stdin.end()
     const { end, after } = await running.exited
     expect(end).toBe(0)
-    expect(after).toBeLessThan(20_000)
+    expect(after).toBeLessThan(TOO_LONG)
     expect(running.stderr).toContain("the call was ended")
   })
 
@@ -142,7 +143,7 @@ describe("a server on standard input and output", () => {
     running.child.stdin.end()
     const { end, after } = await running.exited
     expect(end).toBe(0)
-    expect(after).toBeLessThan(20_000)
+    expect(after).toBeLessThan(TOO_LONG)
   })
 
   test.each([
@@ -155,7 +156,7 @@ describe("a server on standard input and output", () => {
     running.child.kill(signal)
     const { end, after } = await running.exited
     expect(end).toBe(code)
-    expect(after).toBeLessThan(20_000)
+    expect(after).toBeLessThan(TOO_LONG)
     expect(running.stderr).toContain("the call was ended")
   })
 
@@ -167,7 +168,7 @@ describe("a server on standard input and output", () => {
     running.send("tools/list", {}, 3)
     const { end, after } = await running.exited
     expect(end).toBe(0)
-    expect(after).toBeLessThan(20_000)
+    expect(after).toBeLessThan(TOO_LONG)
   })
 
   test("gives standard output back to a program that goes on", async () => {
