@@ -11,7 +11,6 @@ import type { Answer, Hostile } from "./support.ts"
 import { TOO_LONG } from "../../support/patience.ts"
 
 const quiet = { logger: silentLogger }
-/** Far more than anything here takes, and far less than what a blow-up takes. */
 
 interface Attack extends AsyncDisposable {
   readonly remote: Hostile
