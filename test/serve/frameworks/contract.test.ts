@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/logger.ts"
 import { hashApiKey, toHTTP } from "../../../src/to_http.ts"
 import type { HTTPServerOptions } from "../../../src/serve/http/options.ts"
@@ -8,6 +8,7 @@ import type { Seen } from "../http/support.ts"
 import { rawRequest } from "../mcp/support/clients.ts"
 import { MOUNT_WAYS } from "./mounts.ts"
 import type { Mounted, MountWay } from "./mounts.ts"
+import { waitFor } from "../../support/wait-for.ts"
 
 interface Api extends Mounted {
   readonly seen: Seen
@@ -178,7 +179,7 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
         expect(api.seen.aborted).toBe(0)
         controller.abort()
         await reader.cancel().catch(() => undefined)
-        await vi.waitFor(() => expect(api.seen.aborted).toBe(1), { timeout: 60_000 })
+        await waitFor(() => expect(api.seen.aborted).toBe(1))
       },
     )
 
@@ -192,7 +193,7 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
         const call = api.send("/api/demo/hang", { ...json({}), signal }).catch(() => undefined)
         await api.seen.waiting.promise
         controller.abort()
-        await vi.waitFor(() => expect(api.seen.aborted).toBe(1), { timeout: 60_000 })
+        await waitFor(() => expect(api.seen.aborted).toBe(1))
         await call
       },
     )
