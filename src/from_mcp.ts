@@ -1,8 +1,8 @@
-import { settleServer } from "./mcp/config.ts"
+import { validateOptions } from "./internal/options.ts"
 import type { MCPClientConfig } from "./mcp/config.ts"
-import { memoryPins } from "./mcp/pins.ts"
-import { createConnection } from "./mcp-client/connection.ts"
-import { disabledServer, openWrapper, Wrapper } from "./mcp-client/wrapper.ts"
+import { MCP_FIELDS } from "./mcp/config-fields.ts"
+import { connectClient, CREATE_CLIENT_OPTIONS } from "./mcp-client/connect.ts"
+import type { CreateMCPClientOptions } from "./mcp-client/connect.ts"
 import type { MCPClientWrapper } from "./mcp-client/wrapper.ts"
 
 export { mapMCPContentBlocks } from "./mcp/content.ts"
@@ -42,6 +42,7 @@ export type {
   MCPTokenProvider,
   MCPTransportLike,
 } from "./mcp/transport-like.ts"
+export type { CreateMCPClientOptions } from "./mcp-client/connect.ts"
 export type { MCPCallOptions, MCPClient } from "./mcp-client/client.ts"
 export type { MCPLoaded } from "./mcp-client/loaded.ts"
 export type { MCPClientLoaderOptions } from "./mcp-client/loader.ts"
@@ -49,12 +50,6 @@ export type { MCPConnectionEvent, MCPList, MCPListKind, MCPPeer } from "./mcp-cl
 export type { MCPToolsChange } from "./mcp-client/refresh.ts"
 export type { MCPServerStatus } from "./mcp-client/status.ts"
 export type { MCPClientWrapper, MCPOperation } from "./mcp-client/wrapper.ts"
-
-/** What making a client takes beside its configuration. */
-export interface CreateMCPClientOptions {
-  /** Gives up connecting; what was opened is closed. */
-  readonly signal?: AbortSignal | undefined
-}
 
 /**
  * Connects to an MCP server and lists its tools. Whoever calls this closes what it gives.
@@ -67,12 +62,9 @@ export async function createMCPClient(
   config: MCPClientConfig,
   options: CreateMCPClientOptions = {},
 ): Promise<MCPClientWrapper> {
-  const server = settleServer(name, config)
-  if (server.disabled) throw disabledServer(name)
-  const connection = createConnection(server, { forwardInput: server.forwardInput })
-  const opened = await openWrapper(server, connection, server.pins ?? memoryPins(), options.signal)
-  if (opened instanceof Wrapper) return opened
-  throw opened.error
+  validateOptions("createMCPClient", config, MCP_FIELDS)
+  validateOptions("createMCPClient", options, CREATE_CLIENT_OPTIONS)
+  return await connectClient(name, config, options.signal)
 }
 
 /** Closes a client: its connection, the process behind it, and what is registered of it. Twice is fine. */

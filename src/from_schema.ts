@@ -1,11 +1,31 @@
 import type { TSchema } from "typebox"
+import { validateOptions } from "./internal/options.ts"
+import type { OptionsSchema } from "./internal/options.ts"
 import { admitSchema, type AdmitOptions, type SchemaDiagnostic } from "./schema/admit.ts"
-import { jsonSchemaOf } from "./schema/standard.ts"
+import { jsonSchemaOf, type SchemaSide } from "./schema/standard.ts"
 
 /** How `FromSchema` reads a schema, and who hears about the places it could not take over. */
 export interface FromSchemaOptions extends AdmitOptions {
   /** Default: a warning on the console. */
   onDiagnostic?: (diagnostic: SchemaDiagnostic) => void
+}
+
+export const FROM_SCHEMA_OPTIONS: OptionsSchema<FromSchemaOptions> = {
+  dialect: {
+    oneOf: ["2020-12", "2019-09", "draft-07", "draft-06", "draft-04", "openapi-3.0"],
+  },
+  strictNullable: "boolean",
+  documents: { record: "any" },
+  limits: { members: { depth: "count", nodes: "count", patternLength: "count" } },
+  onDiagnostic: "function",
+}
+
+/** Of `fromStandardSchema`. */
+export const FROM_STANDARD_SCHEMA_OPTIONS: OptionsSchema<
+  FromSchemaOptions & { readonly side?: SchemaSide }
+> = {
+  ...FROM_SCHEMA_OPTIONS,
+  side: { oneOf: ["input", "output"] },
 }
 
 const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
@@ -18,6 +38,7 @@ const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
  * to `onDiagnostic`; see also {@link schemaDiagnostics}. Throws `TypeError` for what is no schema at all.
  */
 export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TSchema {
+  validateOptions("FromSchema", options, FROM_SCHEMA_OPTIONS)
   const { onDiagnostic = warn, ...admission } = options
   const source = jsonSchemaOf(schema, "input")
   const admitted = admitSchema(source, admission)

@@ -1,6 +1,7 @@
 import type { TSchema, TUnsafe } from "typebox"
-import { FromSchema, type FromSchemaOptions } from "./from_schema.ts"
+import { FROM_STANDARD_SCHEMA_OPTIONS, FromSchema, type FromSchemaOptions } from "./from_schema.ts"
 import type { InputOf, OutputOf, StandardSchemaLike } from "./infer.ts"
+import { validateOptions } from "./internal/options.ts"
 import { quote } from "./schema/describe.ts"
 import { jsonSchemaOf, standardProps, type SchemaSide } from "./schema/standard.ts"
 
@@ -32,12 +33,8 @@ export function fromStandardSchema<
   schema: TSchemaLike,
   options: FromStandardSchemaOptions<TSide> = {},
 ): FromStandard<TSchemaLike, TSide> {
+  validateOptions("fromStandardSchema", options, FROM_STANDARD_SCHEMA_OPTIONS)
   const { side = "input", ...admission } = options
-  if (side !== "input" && side !== "output") {
-    throw new TypeError(
-      `fromStandardSchema(schema, options): options.side must be "input" or "output", got ${quote(side)}.`,
-    )
-  }
   if (standardProps(schema) === undefined) {
     throw new TypeError(
       `fromStandardSchema(schema): a schema with "~standard" was expected, of Zod 4, Valibot or ArkType, got ${quote(schema)}. JSON Schema and TypeBox types go to FromSchema().`,

@@ -1,9 +1,11 @@
 import { CallError } from "./errors.ts"
+import { validateOptions } from "./internal/options.ts"
+import type { OptionsSchema } from "./internal/options.ts"
 import { type PageInput, PageInputs } from "./paginate/inputs.ts"
 import { type NextPage, Pager } from "./paginate/pager.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 import { isPlainRecord } from "./schema/json.ts"
-import type { CallOptions, OperationSpec } from "./types.ts"
+import type { CallOptions, OperationContext, OperationSpec } from "./types.ts"
 
 /** What can be paged through: a registry, or anything that calls operations like one. */
 export interface PaginateRegistry {
@@ -31,6 +33,31 @@ export interface PaginateOptions extends CallOptions {
   readonly maxPages?: number | undefined
 }
 
+/** Options of the calls are checked by what is called. A handler may give its own context. */
+export const PAGINATE_OPTIONS: OptionsSchema<PaginateOptions & OperationContext> = {
+  requestId: "any",
+  parentRequestId: "any",
+  identity: "any",
+  deadline: "any",
+  timeout: "any",
+  signal: "any",
+  metadata: "any",
+  log: "any",
+  progress: "any",
+  requestInput: "any",
+  env: "any",
+  call: "any",
+  subscribe: "any",
+  by: { oneOf: ["link", "url", "cursor", "page", "offset"] },
+  cursor: { members: { from: { required: "string" }, to: { required: "text" } } },
+  nextUrl: "string",
+  page: "text",
+  offset: "text",
+  items: "string",
+  next: "function",
+  maxPages: "count",
+}
+
 const MAX_PAGES = 1000
 
 /**
@@ -39,11 +66,21 @@ const MAX_PAGES = 1000
  * A page is fetched when it is asked for. Follows what the options say, else the document's hint, a
  * `Link` header, an address or a cursor in the answer, or page numbers, whichever there is first.
  */
-export async function* paginate(
+export function paginate(
   registry: PaginateRegistry,
   id: string,
   input: PageInput = {},
   options: PaginateOptions = {},
+): AsyncGenerator<ResponseEnvelope, void, undefined> {
+  validateOptions("paginate", options, PAGINATE_OPTIONS)
+  return pagesOf(registry, id, input, options)
+}
+
+async function* pagesOf(
+  registry: PaginateRegistry,
+  id: string,
+  input: PageInput,
+  options: PaginateOptions,
 ): AsyncGenerator<ResponseEnvelope, void, undefined> {
   if (!isPlainRecord(input)) {
     throw new TypeError(`paginate(registry, "${id}", input): input must be an object.`)

@@ -109,7 +109,7 @@ describe("sides", () => {
   test("a side that does not exist is a TypeError", () => {
     expect(() => fromStandardSchema(z.string(), { side: "inside" as "input" })).toThrow(
       new TypeError(
-        `fromStandardSchema(schema, options): options.side must be "input" or "output", got "inside".`,
+        `fromStandardSchema(): side must be "input" or "output", got "inside".`,
       ),
     )
   })

@@ -1,7 +1,8 @@
 import { Server, Socket } from "node:net"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
 import { validateOptions } from "../src/internal/options.ts"
-import { FUNCTIONS } from "./support/option-functions.ts"
+import { EXPORTS } from "./pins/exports.ts"
+import { FUNCTIONS, WITHOUT_OPTIONS } from "./support/option-functions.ts"
 import { isRequired, pathsOf, sampleOf, wrongValuesOf } from "./support/option-values.ts"
 
 const opened = vi.fn()
@@ -18,6 +19,14 @@ beforeAll(() => {
 afterAll(() => vi.restoreAllMocks())
 
 describe("options of every exported function", () => {
+  test("each export has a row in the table, or takes no options", () => {
+    const exported = [...new Set(Object.values(EXPORTS).flat())]
+    const known = [...FUNCTIONS.map(({ name }) => name.replace(/\..*/, "")), ...WITHOUT_OPTIONS]
+
+    expect(exported.filter((name) => !known.includes(name))).toEqual([])
+    expect(known.filter((name) => !exported.includes(name))).toEqual([])
+  })
+
   describe.each(FUNCTIONS)("$name", ({ caller, schema, construct, isPassive = true }) => {
     const paths = pathsOf(schema)
     const named = paths.map((one) => [one.path || "options", one] as const)

@@ -558,7 +558,7 @@ describe("paginate with options", () => {
     const registry: PaginateRegistry = { execute: () => Promise.resolve(envelope(1)) }
 
     await expect(collect(registry, [] as never)).rejects.toThrow(TypeError)
-    await expect(collect(registry, {}, { by: "magic" as never })).rejects.toThrow('"by" must be')
+    expect(() => paginate(registry, "api.list", {}, { by: "magic" as never })).toThrow("by must be")
   })
 })
 

@@ -1,3 +1,5 @@
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { isPlainRecord } from "../schema/json.ts"
 import { registryShape, serverShape, TOP_LEVEL } from "./config-shapes.ts"
 import { ConfigError, type ConfigFault, faultAt, type Locate } from "./error.ts"
@@ -14,6 +16,13 @@ export interface SettleOptions {
   readonly shown?: string | undefined
   /** Where something is in the file. */
   readonly where?: Locate | undefined
+}
+
+export const SETTLE_OPTIONS: OptionsSchema<SettleOptions> = {
+  baseDir: { required: "text" },
+  file: "text",
+  shown: "text",
+  where: "function",
 }
 
 const EXAMPLE = `{ sources: { tools: { scan: "./operations" } } }`
@@ -36,6 +45,7 @@ const HINTS: Readonly<Record<string, string>> = {
  * Throws a `ConfigError` with every mistake that was found. Nothing is read and no reference resolved.
  */
 export function settleConfig(value: unknown, options: SettleOptions): SettledConfig {
+  validateOptions("settleConfig", options, SETTLE_OPTIONS)
   const faults: ConfigFault[] = []
   const warnings: ConfigFault[] = []
   const found: Findings = {

@@ -115,6 +115,9 @@ function check(place: Place, rule: OptionRule, value: unknown): void {
     if ("either" in rule) {
       const found = rule.either.find((one) => fits(one, value))
       if (found !== undefined) return check(place, found, value)
+      // What is neither may still be the secret, of another type.
+      const isSecret = place.isSecret || rule.either.some(isSecretRule)
+      throw wrong({ ...place, isSecret }, rule, value)
     }
   }
   if (!fits(rule, value)) throw wrong(place, rule, value)
@@ -213,6 +216,10 @@ function below(place: Place, name: string): Place {
 
 function isRequired(rule: OptionRule): boolean {
   return typeof rule === "object" && "required" in rule
+}
+
+function isSecretRule(rule: OptionRule): boolean {
+  return typeof rule === "object" && "secret" in rule
 }
 
 function hasMethods(value: unknown, names: readonly string[]): boolean {

@@ -1,8 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import { settleServer } from "../mcp/config.ts"
 import type { MCPClientConfig } from "../mcp/config.ts"
+import { MCP_FIELDS, PIN_STORE } from "../mcp/config-fields.ts"
 import { readServers } from "../mcp/config-read.ts"
 import type { ReadServersOptions } from "../mcp/config-read.ts"
 import type { MCPEra } from "../mcp/model.ts"
@@ -32,6 +35,19 @@ export interface MCPClientLoaderOptions extends ReadServersOptions {
   readonly eras?: Readonly<Record<string, MCPEra>> | undefined
 }
 
+export const LOADER_OPTIONS: OptionsSchema<MCPClientLoaderOptions> = {
+  env: "function",
+  inputs: "function",
+  workspaceFolder: "text",
+  userHome: "text",
+  readFile: "function",
+  concurrency: "count",
+  logger: "logger",
+  pins: PIN_STORE,
+  defaults: { members: MCP_FIELDS },
+  eras: { record: { oneOf: ["legacy", "modern"] } },
+}
+
 const CONCURRENCY = 8
 
 /** Loads MCP servers from a configuration, and keeps registries in step with them. Whoever makes one closes it. */
@@ -47,6 +63,7 @@ export class MCPClientLoader implements AsyncDisposable {
   #stop = new AbortController()
 
   constructor(options: MCPClientLoaderOptions = {}) {
+    validateOptions("new MCPClientLoader", options, LOADER_OPTIONS)
     this.#options = options
     this.#logger = options.logger ?? consoleLogger
     this.#pins = options.pins ?? memoryPins()

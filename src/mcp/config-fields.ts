@@ -1,45 +1,80 @@
-import type { MCPClientConfig } from "./config.ts"
+import type { OptionRule, OptionsSchema } from "../internal/options.ts"
+import type { MCPClientConfig, MCPClientInfo, MCPRoot, MCPToolConfig } from "./config.ts"
 
-/** Every field of ours; a new one that is not here is a type error. */
-export const MCP_FIELDS: Readonly<Record<keyof MCPClientConfig, true>> = {
-  command: true,
-  args: true,
-  env: true,
-  cwd: true,
-  inheritEnv: true,
-  url: true,
-  headers: true,
-  fetch: true,
-  authProvider: true,
-  type: true,
-  transport: true,
-  version: true,
-  era: true,
-  trust: true,
-  tools: true,
-  filter: true,
-  timeout: true,
-  maxTotalTimeout: true,
-  connectTimeout: true,
-  maxConcurrency: true,
-  maxMessageBytes: true,
-  maxResultBytes: true,
-  maxTools: true,
-  maxPages: true,
-  pin: true,
-  pins: true,
-  resources: true,
-  prompts: true,
-  elicitation: true,
-  sampling: true,
-  roots: true,
-  forwardInput: true,
-  accessControl: true,
-  visibility: true,
-  normalize: true,
-  output: true,
-  disabled: true,
-  logger: true,
-  clientInfo: true,
-  approve: true,
+/** Checked by its own schema, where a server is set up. */
+const ACCESS: OptionRule = "any"
+
+const TOOL: OptionsSchema<MCPToolConfig> = {
+  type: { oneOf: ["query", "mutation"] },
+  disabled: "boolean",
+  accessControl: ACCESS,
+  timeout: "duration",
+}
+
+const ROOT: OptionsSchema<MCPRoot> = { uri: { required: "text" }, name: "string" }
+
+const CLIENT_INFO: OptionsSchema<MCPClientInfo> = {
+  name: { required: "text" },
+  version: { required: "text" },
+  title: "string",
+  icons: { list: { record: "any" } },
+}
+
+export const PIN_STORE: OptionRule = {
+  methods: ["load", "save"],
+  expected: "a store with load() and save()",
+}
+
+/** Every field of ours, and what it may be when a program gives it. */
+export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
+  command: { either: ["text", { list: "text" }] },
+  args: { list: "string" },
+  env: { secret: { record: "string" } },
+  cwd: "text",
+  inheritEnv: { either: [{ list: "text" }, { oneOf: [true] }] },
+  url: { secret: "url" },
+  headers: { secret: { either: ["function", { record: "string" }] } },
+  fetch: "function",
+  authProvider: { methods: [], expected: "an object with token(), or an OAuth client provider" },
+  type: {
+    oneOf: ["stdio", "local", "http", "streamable-http", "streamableHttp", "remote", "sse"],
+  },
+  transport: {
+    either: [
+      "function",
+      {
+        methods: ["start", "send", "close"],
+        expected: "a transport with start(), send(), close()",
+      },
+    ],
+  },
+  version: "text",
+  era: { oneOf: ["auto", "legacy", "modern"] },
+  trust: "boolean",
+  tools: { record: { members: TOOL } },
+  filter: "function",
+  timeout: "duration",
+  maxTotalTimeout: "duration",
+  connectTimeout: "duration",
+  maxConcurrency: "count",
+  maxMessageBytes: "count",
+  maxResultBytes: "count",
+  maxTools: "count",
+  maxPages: "count",
+  pin: { either: [{ oneOf: ["off", "warn", "block"] }, "function"] },
+  pins: PIN_STORE,
+  resources: "boolean",
+  prompts: "boolean",
+  elicitation: "function",
+  sampling: "function",
+  roots: { either: ["function", { list: { members: ROOT } }] },
+  forwardInput: "boolean",
+  accessControl: ACCESS,
+  visibility: { oneOf: ["external", "internal"] },
+  normalize: { oneOf: ["strip", "keep", "off"] },
+  output: { oneOf: ["warn", "strict", "off"] },
+  disabled: "boolean",
+  logger: "logger",
+  clientInfo: { members: CLIENT_INFO },
+  approve: "function",
 }

@@ -1,3 +1,5 @@
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import { consoleLogger } from "../logger.ts"
 import { quote } from "../schema/describe.ts"
 import type { ScannerFS, ScanOptions, ScanProblem } from "./types.ts"
@@ -13,6 +15,14 @@ export interface ScanSettings {
 const EXTENSIONS = [".ts", ".js", ".mjs"]
 const IMPORT_TIMEOUT = 5000
 
+export const SCAN_OPTIONS: OptionsSchema<ScanOptions> = {
+  onProblem: "function",
+  logger: "logger",
+  importTimeout: "duration",
+  extensions: { list: { pattern: /^\.[^/\\]+$/, expected: 'an extension such as ".ts"' } },
+  signal: "signal",
+}
+
 /** Fills in the defaults. Throws a `TypeError` that names the argument which makes no sense. */
 export function scanSettings(
   caller: string,
@@ -22,7 +32,7 @@ export function scanSettings(
 ): ScanSettings {
   checkFolder(caller, dir)
   checkFS(caller, fs)
-  if (!isObject(options)) wrong(caller, `options must be an object, got ${quote(options)}`)
+  validateOptions(caller, options, SCAN_OPTIONS)
   const {
     onProblem,
     logger = consoleLogger,
@@ -30,27 +40,6 @@ export function scanSettings(
     extensions = EXTENSIONS,
     signal,
   } = options
-  if (onProblem !== undefined && typeof onProblem !== "function") {
-    wrong(caller, `options.onProblem must be a function, got ${quote(onProblem)}`)
-  }
-  if (!isObject(logger) || typeof logger.warn !== "function") {
-    wrong(caller, "options.logger must have debug, info, warn and error; console is one")
-  }
-  if (typeof importTimeout !== "number" || !(importTimeout > 0)) {
-    wrong(
-      caller,
-      `options.importTimeout must be a number of milliseconds above 0, got ${quote(importTimeout)}; Infinity waits for ever`,
-    )
-  }
-  if (!Array.isArray(extensions) || !extensions.every(isExtension)) {
-    wrong(
-      caller,
-      `options.extensions must be a list such as [".ts", ".mjs"], got ${quote(extensions)}`,
-    )
-  }
-  if (signal !== undefined && typeof signal?.addEventListener !== "function") {
-    wrong(caller, "options.signal must be an AbortSignal; pass the signal of a controller")
-  }
   const report =
     onProblem ?? ((problem) => logger.warn("Skipped a file of the scanned folder", { ...problem }))
   return { report, importTimeout, extensions: [...extensions], signal }
@@ -84,10 +73,6 @@ function checkFS(caller: string, fs: ScannerFS): void {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null
-}
-
-function isExtension(value: unknown): boolean {
-  return typeof value === "string" && /^\.[^/\\]+$/.test(value)
 }
 
 function wrong(caller: string, message: string): never {

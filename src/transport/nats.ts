@@ -1,8 +1,9 @@
 /** Calls over NATS: workers serve a registry, callers find one of them. */
+import { validateOptions } from "../internal/options.ts"
+import { NATS_OPTIONS } from "./bus/broker-options.ts"
 import type { NatsConnection } from "@nats-io/transport-node"
 import { systemClock } from "../internal/clock.ts"
 import { consoleLogger } from "../logger.ts"
-import { checkSegment } from "./bus/options.ts"
 import type { BusOptions } from "./bus/options.ts"
 import { createBusTransport } from "./bus/transport.ts"
 import type { BusTransport } from "./bus/transport.ts"
@@ -47,6 +48,7 @@ const USER = "createNatsTransport"
  * Throws a `TypeError` for options that make no sense, and for a broker that others could listen to.
  */
 export function createNatsTransport(options: NatsTransportOptions = {}): BusTransport {
+  validateOptions(USER, options, NATS_OPTIONS)
   const { connection, servers, connect, insecure } = options
   const { clock = systemClock, logger = consoleLogger } = options
   if (connection !== undefined && (servers !== undefined || connect !== undefined)) {
@@ -55,8 +57,8 @@ export function createNatsTransport(options: NatsTransportOptions = {}): BusTran
   const bus = new NatsBus({
     from:
       connection ?? settleTarget(USER, servers ?? "nats://127.0.0.1:4222", connect ?? {}, insecure),
-    user: checkSegment(USER, "user", options.user ?? "anyone"),
-    prefix: checkSegment(USER, "prefix", options.prefix ?? "operations"),
+    user: options.user ?? "anyone",
+    prefix: options.prefix ?? "operations",
     clock,
     logger,
   })

@@ -1,7 +1,8 @@
+import { validateOptions } from "../internal/options.ts"
+import { REDIS_OPTIONS } from "./bus/broker-options.ts"
 import { systemClock } from "../internal/clock.ts"
 import { consoleLogger } from "../logger.ts"
 import { checkSafety } from "./bus/broker-safety.ts"
-import { checkSegment } from "./bus/options.ts"
 import type { BusOptions } from "./bus/options.ts"
 import { createBusTransport } from "./bus/transport.ts"
 import type { BusTransport } from "./bus/transport.ts"
@@ -52,8 +53,6 @@ const USER = "createRedisTransport"
 const DEFAULT_URL = "redis://127.0.0.1:6379"
 const MIB = 1024 * 1024
 const CONNECT_TIMEOUT = 5000
-/** What a server takes at most, unless it is told otherwise. */
-const MOST_PAYLOAD = 512 * MIB
 
 /**
  * Calls over Redis or Valkey, with publish and subscribe: nothing is stored there.
@@ -62,10 +61,9 @@ const MOST_PAYLOAD = 512 * MIB
  * wait for it until their deadline. Close the transport when it is no longer used.
  */
 export function createRedisTransport(options: RedisTransportOptions = {}): BusTransport {
+  validateOptions(USER, options, REDIS_OPTIONS)
   const { clock = systemClock, logger = consoleLogger, insecure } = options
-  const prefix = checkSegment(USER, "prefix", options.prefix ?? "operations")
-  const user = checkSegment(USER, "user", options.user ?? "anyone")
-  const maxPayload = settleMaxPayload(options.maxPayload)
+  const { prefix = "operations", user = "anyone", maxPayload = 8 * MIB } = options
   const { make, reach, connectTimeout } = settleTarget(options)
   checkSafety(USER, { ...reach, insecure })
   const address = crypto.randomUUID().replaceAll("-", "")
@@ -94,22 +92,11 @@ function settleTarget({ url, client, connect }: RedisTransportOptions): Target {
   if (url !== undefined || connect !== undefined) {
     throw new TypeError(`${USER}({ client }): give either a client, or url and connect.`)
   }
-  if (typeof (client as Partial<RedisClientLike>).duplicate !== "function") {
-    throw new TypeError(
-      `${USER}({ client }) must be a Redis or a Cluster of the package "ioredis".`,
-    )
-  }
   return {
     make: connectionsLike(client),
     reach: reachOfClient(client),
     connectTimeout: CONNECT_TIMEOUT,
   }
-}
-
-function settleMaxPayload(value: number | undefined): number {
-  if (value === undefined) return 8 * MIB
-  if (Number.isInteger(value) && value >= 1024 && value <= MOST_PAYLOAD) return value
-  throw new TypeError(`${USER}({ maxPayload }) must be from 1,024 to ${MOST_PAYLOAD} bytes.`)
 }
 
 function withoutUndefined(options: RedisConnectOptions = {}): RedisConnectOptions {

@@ -1,3 +1,5 @@
+import { validateOptions } from "../internal/options.ts"
+import { WORKER_OPTIONS } from "./worker-options.ts"
 import type { CallEvent } from "../call-events.ts"
 import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
@@ -52,6 +54,7 @@ export function createWorkerTransport(
         "a Web Worker. In a Node thread that is not a worker, parentPort is null.",
     )
   }
+  validateOptions("createWorkerTransport", options, WORKER_OPTIONS)
   return new PortTransport(port, options)
 }
 

@@ -14,8 +14,8 @@ const server = vi.hoisted(() => ({
   operations: [] as unknown[],
 }))
 
-vi.mock("../../src/from_mcp.ts", () => ({
-  createMCPClient: (_: string, config: unknown) => {
+vi.mock("../../src/mcp-client/connect.ts", () => ({
+  connectClient: (_: string, config: unknown) => {
     server.configs.push(config)
     return Promise.resolve({
       operations: server.operations,

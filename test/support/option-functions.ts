@@ -30,6 +30,31 @@ import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
 import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
 import type { OptionsSchema } from "../../src/internal/options.ts"
+import { SETTLE_OPTIONS } from "../../src/config/settle.ts"
+import { createMCPClient, MCPClientLoader } from "../../src/from_mcp.ts"
+import { CREATE_CLIENT_OPTIONS } from "../../src/mcp-client/connect.ts"
+import {
+  FROM_SCHEMA_OPTIONS,
+  FROM_STANDARD_SCHEMA_OPTIONS,
+  FromSchema,
+} from "../../src/from_schema.ts"
+import { fromStandardSchema } from "../../src/from_standard_schema.ts"
+import { LOAD_CONFIG_OPTIONS, loadConfig } from "../../src/hub/config-file/load.ts"
+import { MCP_FIELDS } from "../../src/mcp/config-fields.ts"
+import { LOADER_OPTIONS } from "../../src/mcp-client/loader.ts"
+import { nodeFS } from "../../src/node/fs.ts"
+import { scanDirectory } from "../../src/node/scan-directory.ts"
+import { PAGINATE_OPTIONS, paginate } from "../../src/paginate.ts"
+import { SCAN_OPTIONS } from "../../src/scan/options.ts"
+import { scanDefinitions, scanOperations } from "../../src/scanner.ts"
+import { TICKET_SIGNER_OPTIONS } from "../../src/transport/bus/ticket-signer.ts"
+import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/ticket-verifier.ts"
+import { createTicketSigner, createTicketVerifier } from "../../src/transport/bus/tickets.ts"
+import { NATS_OPTIONS, REDIS_OPTIONS } from "../../src/transport/bus/broker-options.ts"
+import { createNatsTransport } from "../../src/transport/nats.ts"
+import { createRedisTransport } from "../../src/transport/redis.ts"
+import { WORKER_OPTIONS } from "../../src/transport/worker-options.ts"
+import { createWorkerTransport } from "../../src/transport/worker.ts"
 import { SERVE_HTTP_OPTIONS, serveHTTP } from "../../src/node/serve-http.ts"
 import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending-request-map.ts"
 import {
@@ -61,6 +86,7 @@ export interface OptionFunction {
 const registry = new OperationRegistry()
 const hub = createHub(settleConfig({ sources: {} }, { baseDir: "." }))
 
+const port = { postMessage() {}, on() {}, off() {} }
 const document = { openapi: "3.1.0", info: { title: "API", version: "1" }, paths: {} }
 const text = JSON.stringify(document)
 const fs = { readFile: async () => text }
@@ -137,6 +163,98 @@ export const FUNCTIONS: readonly OptionFunction[] = [
     (options) => serveCalls({ registry, transport: createMemoryTransports()[0] }).drain(options),
     false,
   ),
+  row("createMCPClient", MCP_FIELDS, (options) => createMCPClient("files", options), false),
+  row(
+    "createMCPClient",
+    CREATE_CLIENT_OPTIONS,
+    (options) => createMCPClient("files", {}, options),
+    false,
+  ),
+  {
+    ...row("MCPClientLoader", LOADER_OPTIONS, (options) => new MCPClientLoader(options)),
+    caller: "new MCPClientLoader",
+  },
+  row("createWorkerTransport", WORKER_OPTIONS, (options) => createWorkerTransport(port, options)),
+  row("createNatsTransport", NATS_OPTIONS, createNatsTransport, false),
+  row("createRedisTransport", REDIS_OPTIONS, createRedisTransport, false),
+  row("createTicketSigner", TICKET_SIGNER_OPTIONS, createTicketSigner),
+  row("createTicketVerifier", TICKET_VERIFIER_OPTIONS, createTicketVerifier),
+  row("paginate", PAGINATE_OPTIONS, (options) => paginate(registry, "a.b", {}, options)),
+  row("FromSchema", FROM_SCHEMA_OPTIONS, (options) => FromSchema({}, options)),
+  row("fromStandardSchema", FROM_STANDARD_SCHEMA_OPTIONS, (options) =>
+    fromStandardSchema({} as never, options),
+  ),
+  row("scanOperations", SCAN_OPTIONS, (options) => scanOperations("nowhere", nodeFS, options)),
+  row("scanDefinitions", SCAN_OPTIONS, (options) => scanDefinitions("nowhere", nodeFS, options)),
+  {
+    ...row("scanDirectory", SCAN_OPTIONS, (options) => scanDirectory("nowhere", options)),
+    caller: "scanDefinitions",
+  },
+  row("loadConfig", LOAD_CONFIG_OPTIONS, (options) => loadConfig("nowhere.json", options)),
+  row("settleConfig", SETTLE_OPTIONS, (options) => settleConfig({}, options)),
+]
+
+/**
+ * Every other export. A new one goes here, or gets a row above.
+ *
+ * Options of a call are checked by the kernel, as `VALIDATION_ERROR`; `compileSchema` has the flag `formats` only.
+ */
+export const WITHOUT_OPTIONS: readonly string[] = [
+  "AccessControlSchema",
+  "CallError",
+  "CallEventMap",
+  "CallEventSchema",
+  "ConfigError",
+  "ERROR_CODES",
+  "ErrorCode",
+  "ErrorDefinitionSchema",
+  "HTTPResponseMetaSchema",
+  "IdentitySchema",
+  "LocalResponseMetaSchema",
+  "MCPAnnotationsSchema",
+  "MCPContentBlockSchema",
+  "MCPResponseMetaSchema",
+  "OperationAnnotationsSchema",
+  "OperationSpecSchema",
+  "OperationType",
+  "OperationTypeSchema",
+  "RESPONSE_SOURCES",
+  "ResponseEnvelopeSchema",
+  "ResponseMetaSchema",
+  "assertIsSchema",
+  "checkAccess",
+  "closeMCPClient",
+  "collectErrors",
+  "compileSchema",
+  "configSchema",
+  "consoleLogger",
+  "createMemoryTransports",
+  "decodeCallEvent",
+  "decodeEnvelope",
+  "defineConfig",
+  "defineOperation",
+  "encodeCallEvent",
+  "encodeEnvelope",
+  "enforceAccess",
+  "findConfig",
+  "formatValueErrors",
+  "hashApiKey",
+  "httpEnvelope",
+  "isCallError",
+  "isDeclaredError",
+  "isResponseEnvelope",
+  "localEnvelope",
+  "mapError",
+  "mapMCPContentBlocks",
+  "mcpEnvelope",
+  "nodeFS",
+  "readBearerToken",
+  "schemaDiagnostics",
+  "silentLogger",
+  "subscribe",
+  "unwrap",
+  "unwrapOrThrow",
+  "validateOrThrow",
 ]
 
 function row(

@@ -136,12 +136,14 @@ function visit(rule: OptionRule, place: Place): OptionPath[] {
     if ("secret" in rule) return visit(rule.secret, { ...place, isSecret: true })
     if ("either" in rule) {
       const inner = rule.either.flatMap((one) => visit(one, place))
-      const own = { ...place, rule, members: undefined, open: false }
+      const isSecret =
+        place.isSecret || rule.either.some((one) => typeof one === "object" && "secret" in one)
+      const own = { ...place, isSecret, rule, members: undefined, open: false }
       return [
         own,
         ...inner
           .filter((one) => one.path !== path || one.members !== undefined)
-          .map((one) => (one.path === path ? { ...one, rule } : one)),
+          .map((one) => (one.path === path ? { ...one, isSecret, rule } : one)),
       ]
     }
   }

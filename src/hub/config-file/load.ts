@@ -6,6 +6,8 @@ import { locateInScript } from "../../config/locate-script.ts"
 import { type LocatedData, TextFault } from "../../config/located.ts"
 import type { SettledConfig } from "../../config/model.ts"
 import { settleConfig } from "../../config/settle.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import { editorConfig } from "./editor-config.ts"
 import { loadScript } from "./script.ts"
 
@@ -14,6 +16,11 @@ export interface LoadConfigOptions {
   readonly env?: Readonly<Record<string, string | undefined>> | undefined
   /** The file changed: a script is run anew, with what it imports. */
   readonly fresh?: boolean | undefined
+}
+
+export const LOAD_CONFIG_OPTIONS: OptionsSchema<LoadConfigOptions> = {
+  env: { secret: { record: "string" } },
+  fresh: "boolean",
 }
 
 const SCRIPTS = [".ts", ".mts", ".js", ".mjs", ".cjs", ".cts"]
@@ -29,6 +36,7 @@ export async function loadConfig(
   path: string,
   options: LoadConfigOptions = {},
 ): Promise<SettledConfig> {
+  validateOptions("loadConfig", options, LOAD_CONFIG_OPTIONS)
   const file = resolve(path)
   const shown = shownPath(file)
   const text = await readText(file, shown)

@@ -12,11 +12,11 @@ import { readMCPEntry } from "./mcp-entry.ts"
 
 /** The tools of a server. When it is lost it is connected again, without anybody having to call it. */
 export const openMCP: OpenSourceOf = async (source, context) => {
-  const { createMCPClient } = await import("../../from_mcp.ts")
+  const { connectClient } = await import("../../mcp-client/connect.ts")
   const given = source.config as MCPSource
   const config = await configOf(given, source.name, context)
   const { signal } = context
-  const wrapper = await createMCPClient(source.namespace, config, { signal })
+  const wrapper = await connectClient(source.namespace, config, signal)
   return new MCPOpenSource(wrapper, context)
 }
 

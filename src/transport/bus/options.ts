@@ -1,3 +1,4 @@
+import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
@@ -68,26 +69,40 @@ const DEFAULTS: GuardSettings = {
   maxKeptBytes: 64 * 1024 * 1024,
 }
 
-/** The settings with their defaults. Throws a `TypeError` that names the one that is no number. */
-export function settleGuard(user: string, options: GuardOptions = {}): GuardSettings {
-  const settled: Record<string, number> = { ...DEFAULTS }
-  for (const name of Object.keys(DEFAULTS) as (keyof GuardOptions)[]) {
-    const value = options[name]
-    if (value === undefined) continue
-    if (typeof value !== "number" || !(value >= 0)) {
-      throw new TypeError(`${user}({ guard: { ${name} } }) must be a number of at least 0.`)
-    }
-    settled[name] = value
-  }
-  return settled as GuardSettings
+/** The settings with their defaults. */
+export function settleGuard(options: GuardOptions = {}): GuardSettings {
+  const given = Object.entries(options).filter(([, value]) => value !== undefined)
+  return { ...DEFAULTS, ...Object.fromEntries(given) }
 }
 
-const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/
+/** A user or prefix that is safe in any address. */
+const SEGMENT: OptionRule = {
+  pattern: /^[A-Za-z0-9_-]{1,64}$/,
+  expected: '1 to 64 letters, digits, "-" or "_"',
+}
 
-/** A user or prefix that is safe in any address. Throws a `TypeError` otherwise. */
-export function checkSegment(user: string, name: string, value: string): string {
-  if (SEGMENT.test(value)) return value
-  throw new TypeError(
-    `${user}({ ${name} }) must be 1 to 64 letters, digits, "-" or "_", got ${JSON.stringify(value)}.`,
-  )
+const LIMIT: OptionRule = { min: 0 }
+
+export const BUS_OPTIONS: OptionsSchema<BusOptions> = {
+  user: SEGMENT,
+  prefix: SEGMENT,
+  isTrusted: "boolean",
+  identify: "function",
+  signer: { methods: ["sign"], expected: "what createTicketSigner() returns" },
+  verifier: { methods: ["verify"], expected: "what createTicketVerifier() returns" },
+  guard: {
+    members: {
+      acceptMs: LIMIT,
+      pingMs: LIMIT,
+      goneMs: LIMIT,
+      silentMs: LIMIT,
+      suspectMs: LIMIT,
+      maxAttempts: LIMIT,
+      retryBudget: LIMIT,
+      callerSilentMs: LIMIT,
+      maxKeptBytes: LIMIT,
+    } satisfies OptionsSchema<GuardOptions>,
+  },
+  logger: "logger",
+  clock: "clock",
 }

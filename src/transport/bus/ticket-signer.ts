@@ -1,6 +1,8 @@
 import type * as jose from "jose"
 import { CallError } from "../../errors.ts"
 import { systemClock } from "../../internal/clock.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import { importPeer } from "../../internal/import-peer.ts"
 import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
@@ -27,11 +29,21 @@ export interface TicketSignerOptions {
   readonly clock?: Clock | undefined
 }
 
+export const TICKET_SIGNER_OPTIONS: OptionsSchema<TicketSignerOptions> = {
+  issuer: { required: "text" },
+  audience: { required: "text" },
+  key: { secret: "any" },
+  keyId: "text",
+  lifetime: { min: 1, max: LONGEST_LIFETIME },
+  clock: "clock",
+}
+
 const USER = "createTicketSigner"
 const HOUR = 3_600_000
 
 /** Makes what signs for whom calls are, so that workers know although somebody else sends them. */
 export function createTicketSigner(options: TicketSignerOptions): TicketSigner {
+  validateOptions(USER, options, TICKET_SIGNER_OPTIONS)
   return new Signer(options)
 }
 
@@ -54,9 +66,6 @@ class Signer implements TicketSigner {
     this.#audience = checkName(USER, "audience", options.audience)
     this.#key = settleTicketKey(`${USER}({ key })`, options.key, "private")
     this.#keyId = keyId === undefined ? undefined : checkName(USER, "keyId", keyId)
-    if (typeof lifetime !== "number" || !(lifetime > 0 && lifetime <= LONGEST_LIFETIME)) {
-      throw new TypeError(`${USER}({ lifetime }) must be 1 to ${LONGEST_LIFETIME} milliseconds.`)
-    }
     this.#lifetime = lifetime
     this.#clock = clock
   }

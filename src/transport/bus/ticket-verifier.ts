@@ -2,6 +2,8 @@ import type * as jose from "jose"
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
 import { systemClock } from "../../internal/clock.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import { importPeer } from "../../internal/import-peer.ts"
 import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
@@ -41,6 +43,16 @@ export interface TicketVerifierOptions {
   readonly clock?: Clock | undefined
 }
 
+export const TICKET_VERIFIER_OPTIONS: OptionsSchema<TicketVerifierOptions> = {
+  issuer: { required: "text" },
+  audience: { required: "text" },
+  keys: { secret: "any" },
+  senders: { either: ["text", { list: "text" }] },
+  clockTolerance: { min: 0, max: 300 },
+  logger: "logger",
+  clock: "clock",
+}
+
 const USER = "createTicketVerifier"
 const MOST_KEYS = 32
 /** Tickets that are remembered: a call is often asked for again, and its ticket then known. */
@@ -48,6 +60,7 @@ const MOST_KNOWN = 1000
 
 /** Makes what finds out from tickets for whom calls are. */
 export function createTicketVerifier(options: TicketVerifierOptions): TicketVerifier {
+  validateOptions(USER, options, TICKET_VERIFIER_OPTIONS)
   return new Verifier(options)
 }
 
@@ -74,9 +87,6 @@ class Verifier implements TicketVerifier {
     this.#audience = checkName(USER, "audience", options.audience)
     this.#keys = settleKeys(options.keys)
     this.#senders = settleSenders(options.senders)
-    if (typeof clockTolerance !== "number" || !(clockTolerance >= 0 && clockTolerance <= 300)) {
-      throw new TypeError(`${USER}({ clockTolerance }) must be 0 to 300 seconds.`)
-    }
     this.#clockTolerance = clockTolerance
     this.#logger = logger
     this.#clock = clock

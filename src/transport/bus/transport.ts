@@ -53,7 +53,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
     const { logger = consoleLogger, isTrusted = false } = options
     const clock = turnClock(options.clock ?? systemClock)
     const { signer, verifier, identify } = options
-    const settings = settleGuard(user, options.guard)
+    const settings = settleGuard(options.guard)
     this.isTrusted = isTrusted
     this.surface = surface
     this.#bus = bus

@@ -1,4 +1,5 @@
 import { importPeer } from "../../internal/import-peer.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 
 /**
  * A client of the package `ioredis` that you made: a `Redis`, or a `Cluster`.
@@ -35,6 +36,26 @@ export interface RedisConnectOptions {
   readonly sentinelPassword?: string | undefined
   readonly sentinelTLS?: object | undefined
   readonly enableTLSForSentinelMode?: boolean | undefined
+}
+
+export const CONNECT_OPTIONS: OptionsSchema<RedisConnectOptions> = {
+  host: "text",
+  port: "port",
+  family: { oneOf: [0, 4, 6] },
+  path: "text",
+  username: "string",
+  password: "string",
+  tls: { record: "any" },
+  connectTimeout: { min: 0 },
+  keepAlive: { min: 0 },
+  connectionName: "string",
+  protocol: { oneOf: [2, 3] },
+  sentinels: { list: { members: { host: "text", port: "port" }, open: true } },
+  name: "text",
+  sentinelUsername: "string",
+  sentinelPassword: "string",
+  sentinelTLS: { record: "any" },
+  enableTLSForSentinelMode: "boolean",
 }
 
 /** One connection of `ioredis`. */

@@ -132,7 +132,7 @@ export class CallerLab {
     const warn = (message: string, fields?: Line["fields"]): void =>
       void this.warnings.push({ message, fields })
     const logger: Logger = { debug() {}, info() {}, warn, error: warn }
-    const settings = settleGuard("test", guard)
+    const settings = settleGuard(guard)
     this.caller = new GuardedCaller(this.bus, settings, {
       ...{ clock: this.clock, logger, random: () => 0.5 },
       ...parts,

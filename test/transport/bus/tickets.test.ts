@@ -714,7 +714,9 @@ describe("options", () => {
     [{ lifetime: 86_400_001 }, "lifetime"],
     [{ lifetime: "1h" }, "lifetime"],
   ])("of a signer cannot be %j", (options, name) => {
-    expect(() => setup(options as never)).toThrow(`createTicketSigner({ ${name} }) must be`)
+    expect(() => setup(options as never)).toThrow(
+      new RegExp(`^createTicketSigner\\(.*${name}.* (must be|is required)`),
+    )
   })
 
   test.each([
@@ -729,7 +731,9 @@ describe("options", () => {
     [{ clockTolerance: 301 }, "clockTolerance"],
     [{ clockTolerance: "5" }, "clockTolerance"],
   ])("of a verifier cannot be %j", (options, name) => {
-    expect(() => setup({}, options as never)).toThrow(`createTicketVerifier({ ${name} }) must be`)
+    expect(() => setup({}, options as never)).toThrow(
+      new RegExp(`^createTicketVerifier\\(.*${name}.* (must be|is required)`),
+    )
   })
 
   test("say by how much clocks may differ", async () => {

@@ -93,7 +93,7 @@ export class Harness {
     const log = (message: string): void => void this.logged.push(message)
     const logger = { debug: log, info: log, warn: log, error: log }
     const parts = { clock: this.clock, logger, random: () => 0.5, identify, verifier }
-    this.worker = new GuardedWorker(this.bus, settleGuard("test", guard), parts)
+    this.worker = new GuardedWorker(this.bus, settleGuard(guard), parts)
     this.worker.open({
       event: (event, peer) => void this.events.push({ event: event as CallEvent, peer }),
       undelivered() {},
