@@ -1,5 +1,6 @@
 import { ERROR_CODES, isCallError } from "../errors.ts"
 import type { CallError, ErrorCode } from "../errors.ts"
+import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError } from "./model.ts"
 import type { CommandArgs, CommandIO } from "./model.ts"
 import { complain, jsonText, shown, styled } from "./output.ts"
@@ -55,6 +56,9 @@ function cureOf(
   if (error instanceof UsageError) {
     const words = [program, ...(command === undefined ? [] : [command]), "--help"]
     return `See how it is used: ${unbroken(words.join(" "))}`
+  }
+  if (isCallError(error) && error.message === HIDDEN_MESSAGE && error.requestId !== undefined) {
+    return `The log of the server has more, under the request id ${shown(error.requestId)}.`
   }
   if (isCallError(error, "OPERATION_NOT_FOUND")) {
     return `See what there is: ${unbroken([program, "list", ...sourceWords(args)].join(" "))}`

@@ -1,7 +1,7 @@
 import { isCallError, refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { isForwarded, isInternal } from "../internal/error-marks.ts"
-import { describeCause, describeStack } from "../internal/error-text.ts"
+import { describeCause, describeStack, HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { redactText } from "../internal/redact.ts"
 import { consoleLogger } from "../logger.ts"
@@ -44,9 +44,6 @@ export const ERROR_REPORTING: OptionsSchema<ErrorReporting> = {
   errors: { oneOf: ["expose", "hide"] },
   onError: "function",
 }
-
-/** What callers read instead of a message that is not for them. */
-export const HIDDEN_MESSAGE = "The operation failed."
 
 const REPORTED: ReadonlySet<string> = new Set([
   "EXECUTION_ERROR",

@@ -27,9 +27,10 @@ export class Activity {
     this.#hub = hub
     this.#counters = new CallCounters(clock)
     this.#stops = [
-      hub.registry.onCall((trace) => {
+      hub.registry.onCall((told) => {
+        const trace = withoutError(told)
         this.#counters.add(trace)
-        if (this.#feeds.size > 0) this.#tell(new HubEvent("call", withoutError(trace)))
+        if (this.#feeds.size > 0) this.#tell(new HubEvent("call", trace))
       }),
       hub.onStatus((status) => {
         if (this.#feeds.size > 0) this.#tell(new HubEvent("source", status))
@@ -75,7 +76,8 @@ export class Activity {
   }
 }
 
-/** Who reads the feed may watch calls, not read what they say. */
+/** Those who watch calls do not read what is in them; and what is kept must not keep what errors hold. */
 function withoutError(trace: CallTrace): CallTrace {
-  return trace.phase === "start" ? trace : { ...trace, error: undefined }
+  const hasError = trace.phase === "end" && trace.error !== undefined
+  return hasError ? { ...trace, error: undefined } : trace
 }

@@ -1,5 +1,8 @@
 import { redactText } from "./redact.ts"
 
+/** What callers read instead of a message that is not for them. */
+export const HIDDEN_MESSAGE = "The operation failed."
+
 const MOST_CAUSES = 5
 const MAX_TEXT = 200
 

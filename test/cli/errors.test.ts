@@ -39,6 +39,15 @@ describe("an error for a person", () => {
     expect(told(new CallError("constructor", "Ours.")).code).toBe(1)
   })
 
+  test("that a server hides says under which id its log has more", () => {
+    const hidden = new CallError("EXECUTION_ERROR", "The operation failed.", { requestId: "r-1" })
+    expect(told(hidden)).toEqual({
+      code: 1,
+      text: "The operation failed.\nThe log of the server has more, under the request id r-1.\n",
+    })
+    expect(told(hidden, { isJson: true }).text).toContain('"requestId":"r-1"')
+  })
+
   test("colours only its first line", () => {
     expect(told(new Error("one\ntwo"), { columns: 80 }).text).toBe("\u001B[31mone\u001B[39m\ntwo\n")
   })

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { HIDDEN_MESSAGE } from "../../src/engine/failures.ts"
+import { HIDDEN_MESSAGE } from "../../src/internal/error-text.ts"
 import type { FailedCall } from "../../src/engine/failures.ts"
 import {
   CallError,

@@ -5,8 +5,10 @@ import type { HubStats } from "../../src/hub/activity.ts"
 import { CallCounters } from "../../src/hub/activity/counters.ts"
 import { Feed, HubEvent } from "../../src/hub/activity/feed.ts"
 import type { SourceStatus } from "../../src/hub/model.ts"
+import { systemClock } from "../../src/internal/clock.ts"
 import { createRegistry, defineOperation, silentLogger } from "../../src/index.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"
+import { operation } from "../support/operations.ts"
 
 function started(requestId: string, more: Partial<CallStarted> = {}): CallStarted {
   return {
@@ -177,6 +179,27 @@ describe("a reader of what happens", () => {
   test("gets an event in one line, whatever is in it", () => {
     const { text } = new HubEvent("call", started("a\n\nevent: end\r\u2028", { operationId: "é" }))
     expect(text).toMatch(/^event: call\ndata: \{[^\r\n]*\}\n\n$/)
+  })
+
+  test("reads no message of an error, nor does one who asks for counters", async () => {
+    const registry = createRegistry(
+      [
+        operation("a.b", {
+          handler: () => {
+            throw new Error("canary")
+          },
+        }),
+      ],
+      { logger: silentLogger },
+    )
+    const activity = new Activity({ registry, sources: [], onStatus: () => () => {} }, systemClock)
+    const feed = activity.listen({ wake() {}, end() {} })
+    await registry.execute("a.b", {}).catch(() => undefined)
+    const texts = [...feed.take().events.map(({ text }) => text), JSON.stringify(activity.stats)]
+    expect(texts).toHaveLength(3)
+    expect(texts.at(-1)).toContain("EXECUTION_ERROR")
+    expect(texts.join()).not.toContain("canary")
+    activity.close()
   })
 
   test("is told of calls and sources, and of the end, once", async () => {

@@ -1,6 +1,6 @@
 import type { Logger } from "../../logger.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, jsonText, oneLine, styled } from "../output.ts"
+import { complain, jsonText, oneLine, shown, styled } from "../output.ts"
 
 /** Log lines on standard error: errors always, the rest under `--verbose`. */
 export function commandLogger(io: CommandIO): Logger {
@@ -18,7 +18,11 @@ export function commandLogger(io: CommandIO): Logger {
     debug() {},
     info: details,
     warn: details,
-    error: (message, fields) => write(red, message, fields),
+    error: (message, { stack, ...fields } = {}) => {
+      write(red, message, Object.keys(fields).length === 0 ? undefined : fields)
+      // Of an operation that failed: read by a person, line by line.
+      if (typeof stack === "string") complain(io, dim(shown(stack)))
+    },
   }
 }
 

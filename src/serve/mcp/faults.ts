@@ -1,6 +1,6 @@
-import { HIDDEN_MESSAGE } from "../../engine/failures.ts"
 import type { FailedCall, Failures } from "../../engine/failures.ts"
 import type { CallError } from "../../errors.ts"
+import { HIDDEN_MESSAGE } from "../../internal/error-text.ts"
 import { isCapabilityRequired } from "../../mcp/errors.ts"
 import { mapError } from "../../map-error.ts"
 import { isPlainRecord } from "../../schema/json.ts"

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { HIDDEN_MESSAGE } from "../../../src/internal/error-text.ts"
 import { provideNats, provideRedis, startNats, startRedis } from "../../support/brokers.ts"
 import type { Broker } from "../../support/brokers.ts"
 import { SECRET, startUpstream } from "./operations.ts"
-import { HIDDEN_MESSAGE, openSurface, SURFACES } from "./surfaces.ts"
+import { openSurface, SURFACES } from "./surfaces.ts"
 import type { Surface } from "./surfaces.ts"
 
 const BROKERS: Readonly<Record<string, (() => Promise<Broker>) | undefined>> = {

@@ -1,4 +1,3 @@
-import { HIDDEN_MESSAGE } from "../../../src/engine/failures.ts"
 import type { ErrorReporting, FailedCall } from "../../../src/engine/failures.ts"
 import { createHub, serveHTTP, serveHub } from "../../../src/node/index.ts"
 import {
@@ -284,5 +283,3 @@ function seenOf(problem: HTTPProblem | undefined): Seen {
     requestId: problem?.requestId,
   }
 }
-
-export { HIDDEN_MESSAGE }

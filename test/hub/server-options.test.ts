@@ -1,0 +1,24 @@
+import { describe, expect, test } from "vitest"
+import type { ServerConfig } from "../../src/config/model.ts"
+import { exposureOf } from "../../src/hub/server-options.ts"
+
+describe("what callers of a hub read of errors", () => {
+  test.each<[ServerConfig, "expose" | "hide"]>([
+    [{}, "expose"],
+    [{ host: "::1" }, "expose"],
+    [{ host: "localhost" }, "expose"],
+    [{ host: "0.0.0.0" }, "hide"],
+    [{ host: "10.0.0.3" }, "hide"],
+    [{ trustedProxies: ["10.0.0.1"] }, "hide"],
+    [{ allowedHosts: ["hub.example.com"] }, "hide"],
+    [{ errors: "hide" }, "hide"],
+    [{ host: "0.0.0.0", errors: "expose" }, "expose"],
+  ])("%j without authentication: %s", (config, expected) => {
+    expect(exposureOf(config, undefined)).toBe(expected)
+  })
+
+  test("is not all of it where callers prove who they are, unless that is said", () => {
+    expect(exposureOf({}, { apiKeys: [] })).toBe("hide")
+    expect(exposureOf({ errors: "expose" }, { apiKeys: [] })).toBe("expose")
+  })
+})
