@@ -1,7 +1,9 @@
 // Frameworks that mount a handler under a path either remove that path from the requests they pass on, or
 // keep it. Express and its relatives remove it, and keep the whole URL in `originalUrl`.
 
+import { pathOf } from "../upgrade.ts"
 import { isHealthPath } from "./health.ts"
+import type { HTTPRequestLike } from "./node.ts"
 
 /** Where a request is, as the API sees it. */
 export interface PlacedPath {
@@ -39,6 +41,13 @@ export class MountPaths {
     // A base path is either the whole path of the API, or goes on below the mount.
     const whole = `${mountPath}${path}`
     return isWithin(whole, basePath) ? { path: whole, mountPath: "" } : { path, mountPath }
+  }
+
+  /** The same of a request as a framework passes it on. */
+  ofRequest(request: HTTPRequestLike): string {
+    const path = pathOf(request)
+    const { originalUrl } = request
+    return originalUrl === undefined ? path : this.ofNode(path, originalUrl).path
   }
 
   /**

@@ -4,7 +4,6 @@ import { validateOptions } from "../../internal/options.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { NodeResponseLike } from "../mcp/node.ts"
-import { pathOf } from "../upgrade.ts"
 import { isStream, whenStreamed, withHeaders } from "./answer.ts"
 import { Serving, closing } from "./context.ts"
 import { createDocuments } from "./documents.ts"
@@ -132,7 +131,9 @@ class Server implements HTTPServer {
   }
 
   readonly node = (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown): void => {
-    const mount = this.#mounts.isEmpty ? undefined : this.#mounts.find(pathOf(request))
+    const mount = this.#mounts.isEmpty
+      ? undefined
+      : this.#mounts.find(this.#paths.ofRequest(request))
     if (mount?.server === undefined) {
       return answerNode(request, response, this.handle, this.#paths, body)
     }

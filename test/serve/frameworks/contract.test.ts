@@ -3,12 +3,12 @@ import { silentLogger } from "../../../src/logger.ts"
 import { hashApiKey, toHTTP } from "../../../src/to_http.ts"
 import type { HTTPServerOptions } from "../../../src/serve/http/options.ts"
 import { toMCP } from "../../../src/to_mcp.ts"
+import { waitFor } from "../../support/wait-for.ts"
 import { demo } from "../http/support.ts"
 import type { Seen } from "../http/support.ts"
 import { rawRequest } from "../mcp/support/clients.ts"
 import { MOUNT_WAYS } from "./mounts.ts"
 import type { Mounted, MountWay } from "./mounts.ts"
-import { waitFor } from "../../support/wait-for.ts"
 
 interface Api extends Mounted {
   readonly seen: Seen
@@ -166,7 +166,6 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
 
     test.runIf(way.streams)(
       "sends each item as it comes, and ends the handler when the client leaves",
-      { timeout: 120_000 },
       async () => {
         await using api = await mounted(way, path)
         const controller = new AbortController()
@@ -183,28 +182,30 @@ describe.each(MOUNT_WAYS)("$name", (way) => {
       },
     )
 
-    test.runIf(way.streams)(
-      "ends a call when the client leaves",
-      { timeout: 120_000 },
-      async () => {
-        await using api = await mounted(way, path)
-        const controller = new AbortController()
-        const { signal } = controller
-        const call = api.send("/api/demo/hang", { ...json({}), signal }).catch(() => undefined)
-        await api.seen.waiting.promise
-        controller.abort()
-        await waitFor(() => expect(api.seen.aborted).toBe(1))
-        await call
-      },
-    )
+    test.runIf(way.streams)("ends a call when the client leaves", async () => {
+      await using api = await mounted(way, path)
+      const controller = new AbortController()
+      const { signal } = controller
+      const call = api.send("/api/demo/hang", { ...json({}), signal }).catch(() => undefined)
+      await api.seen.waiting.promise
+      controller.abort()
+      await waitFor(() => expect(api.seen.aborted).toBe(1))
+      await call
+    })
 
     test("serves what is mounted in the API", async () => {
       const { registry } = demo()
       await using mcp = toMCP(registry, { logger: silentLogger })
-      const key = way.prefix === "kept" ? `${path}/mcp` : "/mcp"
-      for (const basePath of [undefined, path]) {
-        if (basePath === undefined && way.prefix === "kept") continue
-        await using api = await mounted(way, path, { mounts: { [key]: mcp }, basePath })
+      const { fetch: answer, node } = mcp
+      const whole = `${path}/mcp`
+      const cases: HTTPServerOptions[] = [
+        { basePath: path, mounts: { [whole]: mcp } },
+        { basePath: path, mounts: { [whole]: { fetch: answer, node } } },
+        ...(way.prefix === "kept" ? [] : [{ mounts: { "/mcp": mcp } }]),
+        ...(way.prefix === "kept" ? [] : [{ basePath: path, mounts: { "/mcp": mcp } }]),
+      ]
+      for (const options of cases) {
+        await using api = await mounted(way, path, options)
         const call = { params: { name: "demo_echo", arguments: { a: 1 } } }
         const response = await api.send("/mcp", rawRequest("tools/call", call))
         expect([response.status, await response.text()]).toEqual([
