@@ -83,6 +83,7 @@ const TABLE: Record<Layer, Row> = {
       "src/response-envelope.ts",
       "src/validation.ts",
       "src/logger.ts",
+      "src/manual-clock.ts",
       "src/platform.ts",
       "src/define.ts",
       "src/codes.ts",

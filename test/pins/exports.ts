@@ -40,6 +40,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
     "compileSchema",
     "consoleLogger",
     "createClient",
+    "createManualClock",
     "createMemoryTransports",
     "createRegistry",
     "decodeCallEvent",
