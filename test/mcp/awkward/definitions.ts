@@ -136,7 +136,7 @@ const GROUPS: Readonly<Record<string, readonly Definition[]>> = {
         },
       },
     }),
-    tool("deep", deep(2000)),
+    tool("deep", deep(700)),
     tool("root_union", {
       type: "object",
       oneOf: [{ required: ["a"] }, { required: ["b"] }],
