@@ -134,8 +134,8 @@ async function measureCore(ours: Library): Promise<CoreResults> {
   await rows.close()
   const made = await makes(ours)
   say("Measuring registries of three sizes")
-  const sizes = await measure(scaling(ours), effort)
-  return { ...compared, extras: other, scaling: sizes, made }
+  const registries = await measure(scaling(ours), effort)
+  return { ...compared, extras: other, scaling: registries, made }
 }
 
 async function compare(
