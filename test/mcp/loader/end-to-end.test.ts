@@ -336,7 +336,6 @@ describe("createMCPClient", () => {
     ["", { command: "node" }],
     ["srv", {}],
     ["srv", { command: "node", url: "http://localhost" }],
-    ["srv", { command: "node", timeout: -1 }],
   ])("refuses the name %j or its config, naming what is wrong", async (name, config) => {
     expect(await rejection(createMCPClient(name, config))).toMatchObject({
       code: "VALIDATION_ERROR",

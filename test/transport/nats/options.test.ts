@@ -76,8 +76,10 @@ describe("options for NATS", () => {
   test.each(["", "a.b", "a b", "*", ">", "ä", "x".repeat(65), "a\r\n"])(
     "user and prefix cannot be %j",
     (value) => {
-      expect(String(refused({ user: value }))).toContain("createNatsTransport({ user })")
-      expect(String(refused({ prefix: value }))).toContain("createNatsTransport({ prefix })")
+      expect(String(refused({ user: value }))).toContain(
+        "createNatsTransport(): user must be 1 to 64",
+      )
+      expect(String(refused({ prefix: value }))).toContain("createNatsTransport(): prefix must be")
     },
   )
 
