@@ -93,6 +93,8 @@ try {
 // #endregion
 
 // #region depth
+// A string: while it is being registered, the operation is not among those that its registry knows.
+const self: string = "trip.loop"
 const loop = patient.register({
   namespace: "trip",
   name: "loop",
@@ -102,7 +104,7 @@ const loop = patient.register({
   inputSchema: Type.Unknown(),
   outputSchema: Type.Unknown(),
   accessControl: { requiredScopes: [] },
-  handler: async (_input, context) => await context.call("trip.loop"),
+  handler: async (_input, context) => await context.call(self),
 })
 await loop.execute("trip.loop").catch((error: Error) => console.log(error.message))
 // #endregion

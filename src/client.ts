@@ -1,10 +1,11 @@
 import type {
   ArgumentsFor,
-  ExecuteArguments,
+  CallArguments,
+  Executable,
   NamespaceOf,
   OperationId,
   OutputFor,
-  SubscribeArguments,
+  Subscribable,
   TypeFor,
 } from "./infer.ts"
 import { validateOptions } from "./internal/options.ts"
@@ -32,12 +33,14 @@ export type OperationsOf<TRegistry> =
 /** The calls of a client that are no namespaces. */
 export interface ClientCalls<TOperations> extends AsyncDisposable {
   call<const TId extends OperationId<TOperations>>(
+    this: Executable<TOperations, TId>,
     id: TId,
-    ...args: ExecuteArguments<TOperations, TId, PendingOptions>
+    ...args: CallArguments<TOperations, TId, PendingOptions>
   ): PendingResponse<OutputFor<TOperations, TId>>
   subscribe<const TId extends OperationId<TOperations>>(
+    this: Subscribable<TOperations, TId>,
     id: TId,
-    ...args: SubscribeArguments<TOperations, TId, PendingOptions>
+    ...args: CallArguments<TOperations, TId, PendingOptions>
   ): PendingSubscription<OutputFor<TOperations, TId>>
   /** Ends what is pending, and closes the link. */
   close(): Promise<void>

@@ -31,6 +31,7 @@ export type {
   IdOf,
   InputOf,
   NestedCallOptions,
+  NotCallable,
   OperationEnv,
   OperationId,
   OperationShape,

@@ -77,21 +77,13 @@ export interface ShapeOf<TDefinition extends DefinitionLike> {
   readonly errors: ErrorsOf<TDefinition>
 }
 
-/** The ids of a union of definitions. */
+// A conditional type, here and in `KnownId`, because the compiler remembers what one gave: it works out the ids of
+// a thousand operations once instead of for every call.
 type IdsOf<TDefinition> = TDefinition extends DefinitionLike ? IdOf<TDefinition> : never
 
-/**
- * The shapes of a list of definitions, by id.
- *
- * Keys are a plain union, so that the compiler need not work them out again for each call: with a
- * thousand operations that is the difference between seconds and a minute.
- */
+/** The shapes of a list of definitions, by id. */
 export type ShapesOf<TDefinitions extends readonly DefinitionLike[]> = {
-  [TId in IdsOf<TDefinitions[number]>]: TId extends `${infer TNamespace}.${infer TName}`
-    ? ShapeOf<
-        Extract<TDefinitions[number], { readonly namespace: TNamespace; readonly name: TName }>
-      >
-    : UnknownShape
+  [TDefinition in TDefinitions[number] as IdsOf<TDefinition>]: ShapeOf<TDefinition>
 }
 
 /** Operations and one more. One whose id is only a `string` to the compiler adds nothing it could check. */
@@ -101,34 +93,96 @@ export type With<TOperations, TDefinition extends DefinitionLike> = string exten
   ? TOperations
   : TOperations & { [TId in IdOf<TDefinition>]: ShapeOf<TDefinition> }
 
-interface UnknownShape extends OperationShape {
-  readonly errors: never
-}
-
 // Not `string`, which would swallow the literals beside it in a union, and completion with them.
 type AnyString = string & {}
 
-/** Known ids for completion; any other string is allowed and gives `unknown`. */
-export type OperationId<TOperations> = (keyof TOperations & string) | AnyString
+/** The ids that are known statically. */
+type KnownId<TOperations> = TOperations extends unknown ? keyof TOperations & string : never
 
-type InputFor<TOperations, TId> = TId extends keyof TOperations
-  ? TOperations[TId] extends { readonly input: infer TInput }
-    ? TInput
-    : unknown
+/** Known ids for completion, and any other string. */
+export type OperationId<TOperations> = KnownId<TOperations> | AnyString
+
+/**
+ * `unknown` for an id that `execute` takes: one that is registered and no subscription, or a `string`, of which
+ * nothing is known. For any other it is the reason.
+ *
+ * It stands as the type of `this`: as part of the id's own type it would take completion away.
+ */
+export type Executable<TOperations, TId> = [TId] extends [infer TKnown extends string]
+  ? TypeFor<TOperations, TKnown> extends "subscription"
+    ? NotCallable<`${TKnown} is a subscription: use subscribe()`>
+    : Registered<TOperations, TKnown>
   : unknown
+
+/** The same for `subscribe`: one that is registered and a subscription, or a `string`. */
+export type Subscribable<TOperations, TId> = [TId] extends [infer TKnown extends string]
+  ? TypeFor<TOperations, TKnown> extends "query" | "mutation"
+    ? NotCallable<`${TKnown} is not a subscription: use execute()`>
+    : Registered<TOperations, TKnown>
+  : unknown
+
+/** Nothing has this type: the compiler's error names it, and with it the reason. */
+export interface NotCallable<TReason extends string> {
+  readonly reason: TReason
+}
+
+type Registered<TOperations, TId extends string> = [TId] extends [KnownId<TOperations>]
+  ? unknown
+  : [KnownId<TOperations>] extends [never]
+    ? unknown
+    : // Of a string or a template this is an index signature, which an empty object satisfies.
+      {} extends { [TKey in TId]: unknown }
+      ? unknown
+      : NotCallable<`${TId} is not registered${Suggestion<Similar<KnownId<TOperations>, TId>>}`>
+
+type Suggestion<TId extends string> = [TId] extends [never] ? "" : `: did you mean ${TId}?`
+
+/** Those ids that one added, missing, wrong or swapped character turns into another. */
+type Similar<TKnown extends string, TId extends string> = TKnown extends TKnown
+  ? IsTypo<TKnown, TId> extends true
+    ? TKnown
+    : never
+  : never
+
+type IsTypo<A extends string, B extends string> = A extends `${infer A1}${infer ARest}`
+  ? B extends `${infer B1}${infer BRest}`
+    ? A1 extends B1
+      ? IsTypo<ARest, BRest>
+      : ARest extends BRest | B | `${B1}${BRest extends `${A1}${infer BEnd}` ? BEnd : never}`
+        ? true
+        : A extends BRest
+          ? true
+          : false
+    : ARest extends ""
+      ? true
+      : false
+  : B extends `${string}${infer BRest}`
+    ? BRest extends ""
+      ? true
+      : false
+    : false
+
+type InputFor<TOperations, TId> =
+  TId extends KnownId<TOperations>
+    ? TOperations[TId] extends { readonly input: infer TInput }
+      ? TInput
+      : unknown
+    : unknown
 
 /** The `data` that an id gives. */
-export type OutputFor<TOperations, TId> = TId extends keyof TOperations
-  ? TOperations[TId] extends { readonly output: infer TOutput }
-    ? TOutput
+export type OutputFor<TOperations, TId> =
+  TId extends KnownId<TOperations>
+    ? TOperations[TId] extends { readonly output: infer TOutput }
+      ? TOutput
+      : unknown
     : unknown
-  : unknown
 
-export type TypeFor<TOperations, TId> = TId extends keyof TOperations
-  ? TOperations[TId] extends { readonly type: infer TType }
-    ? TType
+export type TypeFor<TOperations, TId> =
+  TId extends KnownId<TOperations>
+    ? TOperations[TId] extends { readonly type: infer TType }
+      ? TType
+      : OperationType
     : OperationType
-  : OperationType
 
 /** Arguments after the id: the input may be left out where its type admits `undefined`. */
 export type ArgumentsFor<TOperations, TId, TOptions> =
@@ -136,26 +190,15 @@ export type ArgumentsFor<TOperations, TId, TOptions> =
     ? [input?: InputFor<TOperations, TId>, context?: TOptions]
     : [input: InputFor<TOperations, TId>, context?: TOptions]
 
-// Why the two below take their id through `infer`: before the compiler has looked at an argument it asks what
-// the rest may be for every id there is, and with a thousand of them that takes a minute. An inferred id is
-// any string until the real one is known.
+// Ids are taken through `infer`, here and above: before the compiler has looked at an argument it asks what the
+// rest may be for every id there is, and with a thousand of them that takes a minute. An inferred id is any string
+// until the real one is known.
 
-/** Arguments of `execute`; an id known to be a subscription has none that fit. */
-export type ExecuteArguments<TOperations, TId, TOptions = CallOptions> = [TId] extends [
+/** Arguments after the id of a call, once it is known. */
+export type CallArguments<TOperations, TId, TOptions = CallOptions> = [TId] extends [
   infer TKnown extends string,
 ]
-  ? TypeFor<TOperations, TKnown> extends "subscription"
-    ? [thisIsASubscription: never, useSubscribe: never]
-    : ArgumentsFor<TOperations, TKnown, TOptions>
-  : never
-
-/** Arguments of `subscribe`; an id known not to be a subscription has none that fit. */
-export type SubscribeArguments<TOperations, TId, TOptions = CallOptions> = [TId] extends [
-  infer TKnown extends string,
-]
-  ? TypeFor<TOperations, TKnown> extends "query" | "mutation"
-    ? [thisIsNotASubscription: never, useExecute: never]
-    : ArgumentsFor<TOperations, TKnown, TOptions>
+  ? ArgumentsFor<TOperations, TKnown, TOptions>
   : never
 
 /** What a handler may say about a nested call; the rest comes from its own context. */
@@ -166,14 +209,16 @@ export type NestedCallOptions = Pick<
 
 /** `context.call`. */
 export type OperationCall<TOperations> = <const TId extends OperationId<TOperations>>(
+  this: Executable<TOperations, TId>,
   id: TId,
-  ...args: ExecuteArguments<TOperations, TId, NestedCallOptions>
+  ...args: CallArguments<TOperations, TId, NestedCallOptions>
 ) => Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
 
 /** `context.subscribe`. */
 export type OperationStream<TOperations> = <const TId extends OperationId<TOperations>>(
+  this: Subscribable<TOperations, TId>,
   id: TId,
-  ...args: SubscribeArguments<TOperations, TId, NestedCallOptions>
+  ...args: CallArguments<TOperations, TId, NestedCallOptions>
 ) => EnvelopeStream<OutputFor<TOperations, TId>>
 
 /** A stream of envelopes. Leaving a `for await` over it stops the handler. */
@@ -196,19 +241,18 @@ type EnvNamespace<TOperations, TNamespace extends string> = {
   ) => Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
 }
 
+/**
+ * The env where nothing is known statically: any namespace, any name.
+ *
+ * Its namespaces are `any` because of `noUncheckedIndexedAccess`: it makes every other type possibly `undefined`, and
+ * `env.task.create()` an error, though an env has a function for every name. `context.call` gives `unknown`.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- see above
+type UntypedEnv = Readonly<Record<string, any>>
+
 /** Callable operations by namespace and name; untyped where nothing is known statically. */
 export type OperationEnv<TOperations = RegisteredOperations> = keyof TOperations extends never
-  ? Readonly<
-      Record<
-        string,
-        Readonly<
-          Record<
-            string,
-            (input?: unknown, options?: NestedCallOptions) => Promise<ResponseEnvelope>
-          >
-        >
-      >
-    >
+  ? UntypedEnv
   : {
       readonly [TNamespace in NamespaceOf<keyof TOperations>]: EnvNamespace<TOperations, TNamespace>
     }

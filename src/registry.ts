@@ -13,13 +13,14 @@ import { kernelOptions, replaces, validateRegistryOptions } from "./engine/regis
 import type { RegisterOptions, RegistryOptions } from "./engine/registry-options.ts"
 import type {
   EnvelopeStream,
-  ExecuteArguments,
+  CallArguments,
+  Executable,
   OperationCall,
   OperationEnv,
   OperationId,
   OutputFor,
   ShapesOf,
-  SubscribeArguments,
+  Subscribable,
   With,
 } from "./infer.ts"
 import type { CallError } from "./errors.ts"
@@ -39,12 +40,14 @@ import type {
 /** The calls of a registry without an identity check, for the application's own use. */
 export interface TrustedCalls<TOperations> {
   execute<const TId extends OperationId<TOperations>>(
+    this: Executable<TOperations, TId>,
     id: TId,
-    ...args: ExecuteArguments<TOperations, TId>
+    ...args: CallArguments<TOperations, TId>
   ): Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
   subscribe<const TId extends OperationId<TOperations>>(
+    this: Subscribable<TOperations, TId>,
     id: TId,
-    ...args: SubscribeArguments<TOperations, TId>
+    ...args: CallArguments<TOperations, TId>
   ): EnvelopeStream<OutputFor<TOperations, TId>>
 }
 
@@ -191,8 +194,9 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   /** Runs a query or mutation as whoever `context.identity` is. Rejects with a `CallError`, never throws. */
   execute<const TId extends OperationId<TOperations>>(
+    this: Executable<TOperations, TId>,
     id: TId,
-    ...args: ExecuteArguments<TOperations, TId>
+    ...args: CallArguments<TOperations, TId>
   ): Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
   execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope> {
     return this.#kernel.call(id, input, context, undefined, false)
@@ -200,8 +204,9 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
 
   /** Opens a stream. It begins when the first item is asked for; leaving the loop stops the handler. */
   subscribe<const TId extends OperationId<TOperations>>(
+    this: Subscribable<TOperations, TId>,
     id: TId,
-    ...args: SubscribeArguments<TOperations, TId>
+    ...args: CallArguments<TOperations, TId>
   ): EnvelopeStream<OutputFor<TOperations, TId>>
   subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream {
     return this.#kernel.stream(id, input, context, undefined, false)

@@ -1,17 +1,27 @@
-import type { EnvelopeStream, OperationId, OutputFor, SubscribeArguments } from "./infer.ts"
+import type {
+  EnvelopeStream,
+  OperationId,
+  OutputFor,
+  CallArguments,
+  Subscribable,
+} from "./infer.ts"
 import { reading } from "./internal/read.ts"
-import type { OperationRegistry } from "./registry.ts"
+import type { AnyRegistry, OperationRegistry } from "./registry.ts"
+import type { CallOptions } from "./types.ts"
 
 /** `registry.subscribe` as a function. */
 export function subscribe<TOperations, const TId extends OperationId<TOperations>>(
+  this: Subscribable<TOperations, TId>,
   registry: OperationRegistry<TOperations>,
   id: TId,
-  ...args: SubscribeArguments<TOperations, TId>
+  ...args: CallArguments<TOperations, TId>
 ): EnvelopeStream<OutputFor<TOperations, TId>> {
   if (!isRegistry(registry)) {
     throw new TypeError("subscribe(registry, id): registry must be an OperationRegistry.")
   }
-  return registry.subscribe(id, ...args)
+  const [input, context] = args as readonly [unknown?, CallOptions?]
+  const any: AnyRegistry = registry
+  return any.subscribe(id, input, context) as EnvelopeStream<OutputFor<TOperations, TId>>
 }
 
 function isRegistry(value: unknown): boolean {

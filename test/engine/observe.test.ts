@@ -121,8 +121,9 @@ describe("onCall tells", () => {
     await (async () => {
       for await (const item of broken) void item
     })().catch(() => undefined)
+    const id: string = "demo.ticks"
     await registry
-      .subscribe("demo.ticks", {})
+      .subscribe(id, {})
       .next()
       .catch(() => undefined)
 

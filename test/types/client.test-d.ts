@@ -130,8 +130,15 @@ describe("types of a client", () => {
   test("an id that is not known statically works with unknown", () => {
     const id: string = "task.create"
     expectTypeOf(client.call(id, 1)).toEqualTypeOf<PendingResponse>()
-    expectTypeOf(client.call("other.thing")).toEqualTypeOf<PendingResponse>()
+    expectTypeOf(client.call(`task.${id}`)).toEqualTypeOf<PendingResponse>()
     expectTypeOf(client.subscribe(id)).toEqualTypeOf<PendingSubscription>()
+  })
+
+  test("an id that is known not to be registered is refused", () => {
+    // @ts-expect-error did you mean task.create?
+    void client.call("task.craete", { title: "Milk" })
+    // @ts-expect-error not registered
+    expectTypeOf(client.subscribe("other.thing")).toEqualTypeOf<PendingSubscription>()
   })
 
   test("a namespace that is called like a method is reached by id", () => {

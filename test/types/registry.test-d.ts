@@ -9,7 +9,16 @@ import {
   OperationType,
   subscribe,
 } from "../../src/index.ts"
-import type { AnyRegistry, CallError, EnvelopeStream, ResponseEnvelope } from "../../src/index.ts"
+import type {
+  AnyOperation,
+  AnyRegistry,
+  CallError,
+  EnvelopeStream,
+  NotCallable,
+  OperationsOf,
+  ResponseEnvelope,
+} from "../../src/index.ts"
+import type { Executable, Subscribable } from "../../src/infer.ts"
 
 const create = defineOperation({
   namespace: "task",
@@ -89,8 +98,64 @@ describe("types of a registry", () => {
   test("an id that is not known statically works with unknown", () => {
     const id: string = "task.create"
     expectTypeOf(registry.execute(id, 1)).toEqualTypeOf<Promise<ResponseEnvelope>>()
-    expectTypeOf(registry.execute("other.thing")).toEqualTypeOf<Promise<ResponseEnvelope>>()
+    expectTypeOf(registry.execute(`task.${id}`)).toEqualTypeOf<Promise<ResponseEnvelope>>()
     expectTypeOf(registry.subscribe(id, 1)).toEqualTypeOf<EnvelopeStream>()
+  })
+
+  test("one of several known ids gives one of their results", () => {
+    const id = "task.create" as "task.create" | "system.ping.deep"
+    expectTypeOf(registry.execute(id, { title: "Milk" })).toEqualTypeOf<
+      Promise<ResponseEnvelope<Task | number>>
+    >()
+  })
+
+  test("an id that is known not to be registered is refused", () => {
+    // @ts-expect-error did you mean task.create?
+    void registry.execute("task.craete", { title: "Milk" })
+    // @ts-expect-error not registered
+    void registry.execute("other.thing")
+    // @ts-expect-error not registered
+    void registry.trusted.execute("other.thing")
+    // @ts-expect-error did you mean task.watch?
+    registry.subscribe("task.wach", { since: 1 })
+    // @ts-expect-error did you mean task.watch?
+    expectTypeOf(subscribe(registry, "task.watchs", { since: 1 })).toExtend<EnvelopeStream>()
+  })
+
+  test("where nothing is known statically, every id is taken", () => {
+    const untyped = new OperationRegistry()
+    expectTypeOf(untyped.execute("task.create")).toEqualTypeOf<Promise<ResponseEnvelope>>()
+    expectTypeOf(untyped.subscribe("task.watch")).toEqualTypeOf<EnvelopeStream>()
+    const imported: AnyOperation[] = []
+    const some = createRegistry([create, ...imported])
+    expectTypeOf(some.execute("other.thing")).toEqualTypeOf<Promise<ResponseEnvelope>>()
+  })
+
+  test("the compiler says why it refuses an id", () => {
+    type Known = OperationsOf<typeof registry>
+    expectTypeOf<Executable<Known, "task.craete">>().toEqualTypeOf<
+      NotCallable<"task.craete is not registered: did you mean task.create?">
+    >()
+    expectTypeOf<Executable<Known, "task.creat">>().toEqualTypeOf<
+      NotCallable<"task.creat is not registered: did you mean task.create?">
+    >()
+    expectTypeOf<Executable<Known, "tasks.create">>().toEqualTypeOf<
+      NotCallable<"tasks.create is not registered: did you mean task.create?">
+    >()
+    expectTypeOf<Executable<Known, "tusk.create">>().toEqualTypeOf<
+      NotCallable<"tusk.create is not registered: did you mean task.create?">
+    >()
+    expectTypeOf<Executable<Known, "task.delete">>().toEqualTypeOf<
+      NotCallable<"task.delete is not registered">
+    >()
+    expectTypeOf<Executable<Known, "task.watch">>().toEqualTypeOf<
+      NotCallable<"task.watch is a subscription: use subscribe()">
+    >()
+    expectTypeOf<Subscribable<Known, "task.create">>().toEqualTypeOf<
+      NotCallable<"task.create is not a subscription: use execute()">
+    >()
+    expectTypeOf<Executable<Known, "task.create">>().toEqualTypeOf<unknown>()
+    expectTypeOf<Executable<Known, string>>().toEqualTypeOf<unknown>()
   })
 
   test("subscribe infers its items", () => {
@@ -140,6 +205,12 @@ describe("types of a registry", () => {
         >()
         // @ts-expect-error the title is a number
         void context.env.task.create({ title: 1 })
+        // @ts-expect-error there is no such operation
+        void context.env.task.craete({ title: "x" })
+        // @ts-expect-error did you mean task.create?
+        void context.call("task.craete", { title: "x" })
+        // @ts-expect-error did you mean task.watch?
+        context.subscribe("task.wacth", { since: 1 })
         // @ts-expect-error a stream is not in the env
         void context.env.task.watch({ since: 1 })
         expectTypeOf(context.env.system["ping.deep"]()).toEqualTypeOf<
@@ -182,6 +253,18 @@ describe("types of a registry", () => {
       handler: () => ({ id: 1 }),
     })
     expectTypeOf(wrong.name).toEqualTypeOf<"b">()
+  })
+
+  test("an env of which nothing is known can be called, whatever the compiler checks of indexes", () => {
+    defineOperation({
+      ...ping,
+      name: "env",
+      handler: async (_input, context) => {
+        const { data } = await context.env["task"].create({ title: "x" })
+        expectTypeOf(data).toBeAny()
+        return 1
+      },
+    })
   })
 
   test("a typed registry is still a registry", () => {

@@ -182,7 +182,8 @@ export function testCalls(link: () => ContractLink): void {
     test("is not a promise, and has no names of its own accord", async () => {
       const client = createClient<ContractRegistry>(link().map)
       expect(await Promise.resolve(client)).toBe(client)
-      expect((await failure(client.call("demo.toString"))).code).toBe("OPERATION_NOT_FOUND")
+      const id: string = "demo.toString"
+      expect((await failure(client.call(id))).code).toBe("OPERATION_NOT_FOUND")
     })
   })
 }
