@@ -228,6 +228,7 @@ export const WITHOUT_OPTIONS: readonly string[] = [
   "compileSchema",
   "configSchema",
   "consoleLogger",
+  "createManualClock",
   "createMemoryTransports",
   "decodeCallEvent",
   "decodeEnvelope",
