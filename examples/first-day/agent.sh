@@ -1,0 +1,2 @@
+npm install @modelcontextprotocol/client
+npx tsx --env-file=client.env agent.ts

@@ -1,0 +1,1 @@
+npx tsx --env-file=client.env client.ts

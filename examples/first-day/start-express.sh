@@ -1,0 +1,2 @@
+npm install express
+npx tsx express.ts

@@ -1,0 +1,2 @@
+npm install fastify
+npx tsx fastify.ts

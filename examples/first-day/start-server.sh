@@ -1,0 +1,1 @@
+npx tsx --env-file=server.env serve.ts

@@ -1,0 +1,1 @@
+npx tsx --test tasks.test.ts
