@@ -22,6 +22,7 @@ export type { PendingOptions } from "./protocol/pending-options.ts"
 export { buildCallHandler, serveCalls } from "./protocol/serve.ts"
 export type {
   CallHandler,
+  CallHandlerConfig,
   CallHandlerOptions,
   CallServer,
   ServeCallsOptions,

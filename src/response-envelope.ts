@@ -39,7 +39,7 @@ export interface MCPResponseMeta {
   /** The tool ran and reports a failure; `unwrapOrThrow` turns it into an error. */
   readonly isError: boolean
   /** All content blocks, whatever `data` is. */
-  readonly content: readonly MCPContentBlock[]
+  readonly content: MCPContentBlock[]
   /** The raw structured result, as the server sent it: any JSON value. */
   readonly structuredContent?: unknown
   readonly _meta?: Readonly<Record<string, unknown>>

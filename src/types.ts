@@ -218,7 +218,8 @@ export interface OperationPolicy {
 }
 
 /** A spec with its handler. `defineOperation` gives one whose types are known. */
-export interface IOperationDefinition<TInput = unknown, TOutput = unknown>
+// oxlint-disable-next-line typescript/no-explicit-any -- a schema that is not inferred says nothing of the input
+export interface IOperationDefinition<TInput = any, TOutput = unknown>
   extends OperationSpec, OperationPolicy {
   // A method's parameters compare both ways, so that `satisfies` lets handlers state their input.
   readonly handler: {

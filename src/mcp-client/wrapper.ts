@@ -27,7 +27,7 @@ export interface MCPClientWrapper extends AsyncDisposable {
   readonly name: string
   readonly client: MCPClient
   /** Its tools as they are now. */
-  readonly tools: readonly MCPOperation[]
+  readonly tools: MCPOperation[]
   /** Its tools, and its resources and prompts where they were asked for. */
   readonly operations: readonly MCPOperation[]
   /** What the server tells models about itself; under "block" only what was accepted. */
@@ -125,8 +125,8 @@ export class Wrapper implements MCPClientWrapper {
     })
   }
 
-  get tools(): readonly MCPOperation[] {
-    return this.#tools.operations
+  get tools(): MCPOperation[] {
+    return [...this.#tools.operations]
   }
 
   get operations(): readonly MCPOperation[] {

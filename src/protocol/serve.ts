@@ -34,6 +34,9 @@ export const CALL_HANDLER_OPTIONS: OptionsSchema<CallHandlerOptions> = {
   resolveIdentity: "function",
 }
 
+/** The same by another name. */
+export type CallHandlerConfig = CallHandlerOptions
+
 /**
  * Runs the operation that a request asks for, and answers. Settles when that is over, whatever became of it;
  * rejects with a `TypeError` only if it was given something else than a request.
