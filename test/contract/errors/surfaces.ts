@@ -21,7 +21,7 @@ import { configOf } from "../../hub/plain.ts"
 import { connect } from "../../serve/mcp/support/clients.ts"
 import { failingOperations } from "./operations.ts"
 
-export const ADA: Identity = { id: "ada", scopes: [] }
+const ADA: Identity = { id: "ada", scopes: [] }
 const KEY = "a-key-of-ada-0123456789"
 
 /** What a caller got. */
