@@ -3,7 +3,7 @@ import type { BuildOptions } from "esbuild"
 import { cp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join, relative, resolve, sep } from "node:path"
 import { licences } from "./licences.ts"
-import { addImports, importsOfWholeChunks, smallSharedModules } from "./shared-modules.ts"
+import { addImports, importsOfWholeChunks, rootsOf, smallSharedModules } from "./shared-modules.ts"
 
 /** What is built, beside where it is found: file by file, from the folder that the compiler wrote. */
 export interface BundleTargets {
@@ -62,9 +62,15 @@ export async function bundleEntries(root: string, targets: BundleTargets): Promi
   )
   try {
     const plan = { ...shared, entryPoints: points, write: false } satisfies BuildOptions
-    const small = smallSharedModules((await build(plan)).metafile)
-    const everywhere = new Map(entries.map((entry) => [entry, small]))
-    const library = await build({ ...plan, plugins: [addImports(root, everywhere)] })
+    // What is moved out of a chunk may leave a small one behind.
+    const small = new Set<string>()
+    let library = await build(plan)
+    const everywhere = new Map(Array.from(rootsOf(library.metafile), (file) => [file, small]))
+    for (let before = -1; before !== small.size;) {
+      before = small.size
+      for (const file of smallSharedModules(library.metafile)) small.add(file)
+      library = await build({ ...plan, plugins: [addImports(root, everywhere)] })
+    }
     const all = { ...shared, entryPoints: [...points, ...programs] } satisfies BuildOptions
     const { metafile } = await build({
       ...all,

@@ -49,13 +49,8 @@ export function importsOfWholeChunks(library: Metafile, all: Metafile): AddedImp
     const modules = Object.keys(inputs)
     for (const file of modules) chunkOf.set(file, modules)
   }
-  const dynamic = Object.entries(all.inputs).flatMap(([, { imports }]) =>
-    imports.filter(({ kind, external }) => kind === "dynamic-import" && external !== true),
-  )
-  const points = Object.values(all.outputs).flatMap(({ entryPoint }) => entryPoint ?? [])
-  const roots = new Set([...points, ...dynamic.map(({ path }) => path)])
   const added = new Map<string, ReadonlySet<string>>()
-  for (const root of roots) {
+  for (const root of rootsOf(all)) {
     if (chunkOf.has(root)) continue
     const needed = new Set<string>([root])
     // A set that grows while it is walked is walked to its end.
@@ -68,6 +63,15 @@ export function importsOfWholeChunks(library: Metafile, all: Metafile): AddedImp
     added.set(root, new Set([...needed].filter((file) => chunkOf.has(file))))
   }
   return added
+}
+
+/** What is loaded by itself: entries, and what is imported on demand. */
+export function rootsOf({ inputs, outputs }: Metafile): ReadonlySet<string> {
+  const points = Object.values(outputs).flatMap(({ entryPoint }) => entryPoint ?? [])
+  const onDemand = Object.values(inputs).flatMap(({ imports }) =>
+    imports.filter(({ kind, external }) => kind === "dynamic-import" && external !== true),
+  )
+  return new Set([...points, ...onDemand.map(({ path }) => path)])
 }
 
 /** Adds imports to files, after everything that they import themselves. */

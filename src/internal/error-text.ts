@@ -3,7 +3,7 @@ import { redactText } from "./redact.ts"
 /** What callers read instead of a message that is not for them. */
 export const HIDDEN_MESSAGE = "The operation failed."
 
-const MOST_CAUSES = 5
+const MAX_CAUSES = 5
 const MAX_TEXT = 200
 
 /** What was thrown, and what led to it, in one line: `TypeError: x is not a function`. */
@@ -22,7 +22,7 @@ export function describeStack(error: Error): string {
 function causesOf(error: { readonly cause?: unknown }): unknown[] {
   const causes: unknown[] = []
   let at: unknown = error
-  while (causes.length < MOST_CAUSES && typeof at === "object" && at !== null) {
+  while (causes.length < MAX_CAUSES && typeof at === "object" && at !== null) {
     const cause = read(at, "cause")
     if (cause === undefined || causes.includes(cause)) break
     causes.push(cause)

@@ -232,12 +232,12 @@ function isNumber(value: unknown, min: number, whole = false, max = Infinity): b
   return isOne && (!whole || value === Infinity || Number.isInteger(value))
 }
 
-const MOST_SHOWN = 40
+const MAX_SHOWN = 40
 
 function shown(value: unknown): string {
   if (typeof value === "string") {
-    const text = JSON.stringify(value.slice(0, MOST_SHOWN))
-    return value.length > MOST_SHOWN ? `${text.slice(0, -1)}…"` : text
+    const text = JSON.stringify(value.slice(0, MAX_SHOWN))
+    return value.length > MAX_SHOWN ? `${text.slice(0, -1)}…"` : text
   }
   if (typeof value === "number" || typeof value === "boolean") return String(value)
   return kindOf(value)

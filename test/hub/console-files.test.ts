@@ -223,8 +223,9 @@ describe("the console", () => {
   test("can be switched off", async () => {
     const served = await serving({ console: false })
     expect(served.consoleUrl).toBeUndefined()
-    expect((await ask(served, "/")).status).toBe(404)
-    expect((await ask(served, "/")).headers["content-type"]).toBe("application/problem+json")
+    const { status, headers } = await ask(served, "/")
+    expect([status, headers["content-type"]]).toEqual([200, "application/json"])
+    expect((await ask(served, "/icon.svg")).status).toBe(404)
   })
 
   test("is looked for in the package", () => {

@@ -57,8 +57,13 @@ async function make(
   const entry = isRedis
     ? await import("../../transport/redis.ts")
     : await import("../../transport/nats.ts")
-  const signer = ticket && entry.createTicketSigner({ ...ticket, clock })
-  const identity = ticket && { id: user ?? ticket.issuer, scopes: [...(ticket.scopes ?? [])] }
+  let signer: BusOptions["signer"]
+  let identity: Identity | undefined
+  if (ticket !== undefined) {
+    const { scopes = [], ...signing } = ticket
+    signer = entry.createTicketSigner({ ...signing, clock })
+    identity = { id: user ?? ticket.issuer, scopes: [...scopes] }
+  }
   const options: BusOptions = { user, prefix, signer, clock, logger }
   const transport =
     "createRedisTransport" in entry
