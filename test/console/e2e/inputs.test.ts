@@ -44,8 +44,9 @@ const FORMS: readonly (readonly [
     "list",
     async (page) => {
       const items = page.getByRole("main").locator('input[type="text"], textarea')
-      const before = await items.count()
-      if (before === 0) await button(page, /add/i).first().click()
+      // The form is loaded on demand; it shows items once its button is there.
+      await button(page, /add/i).first().waitFor()
+      if ((await items.count()) === 0) await button(page, /add/i).first().click()
       await items.first().fill("one")
       await button(page, /add/i).first().click()
       await items.nth(1).fill("two")
