@@ -25,14 +25,74 @@ async function costOf(
   return instantiations
 }
 
+const PROGRAM = `
+import { Type } from "typebox"
+import { createClient, createMemoryTransports, createRegistry, defineOperation } from "@alkdev/operations"
+const rest = { description: "", accessControl: { requiredScopes: [] } } as const
+export const create = defineOperation({
+  ...rest,
+  namespace: "task",
+  name: "create",
+  type: "mutation",
+  inputSchema: Type.Object({ title: Type.String() }),
+  outputSchema: Type.Object({ id: Type.String() }),
+  errorSchemas: [{ code: "FULL", description: "", schema: Type.Object({ limit: Type.Number() }) }],
+  handler: async ({ title }, context) => {
+    await context.env.audit.write({ title })
+    return { id: title }
+  },
+})
+export const watch = defineOperation({
+  ...rest,
+  namespace: "task",
+  name: "watch",
+  type: "subscription",
+  inputSchema: { type: "object", properties: { since: { type: "number" } }, required: ["since"] },
+  outputSchema: Type.Object({ at: Type.Number() }),
+  async *handler({ since }) {
+    yield { at: since }
+  },
+})
+export const registry = createRegistry([create, watch])
+export const client = createClient<typeof registry>(createMemoryTransports()[0])
+export const seen: number[] = []
+for await (const { data } of registry.subscribe("task.watch", { since: 1 })) seen.push(data.at)
+for await (const { data } of client.task.watch({ since: 1 })) seen.push(data.at)
+export const id: string = (await client.task.create({ title: "x" })).data.id
+`
+
+const WRONG = `
+await registry.execute("task.craete", { title: "x" })
+await registry.execute("task.watch", { since: 1 })
+`
+
 describe.each(COMPILERS)("types of operations in %s", (compiler) => {
-  test("cost little for the first one", { timeout: 240_000 }, async () => {
-    expect(await costOf(compiler, { operations: 1, calls: 1 })).toBeLessThan(20_000)
+  test("fit streams, clients, envs and emitted declarations", { timeout: 240_000 }, async () => {
+    const { errors, declarations } = await application.compile(compiler, PROGRAM)
+    expect(errors).toEqual([])
+    expect(declarations).toContain(`Operation<"task", "create", "mutation"`)
+    expect(declarations.length).toBeLessThan(4000)
   })
 
-  test("cost little for fifty, each of them called", { timeout: 240_000 }, async () => {
-    expect(await costOf(compiler, { operations: 50, calls: 50 })).toBeLessThan(300_000)
+  test("name what is wrong with an id", { timeout: 240_000 }, async () => {
+    const { errors } = await application.compile(compiler, PROGRAM + WRONG)
+    expect(errors).toEqual([
+      expect.stringContaining("task.craete is not registered: did you mean task.create?"),
+      expect.stringContaining("task.watch is a subscription: use subscribe()"),
+    ])
   })
+
+  test("cost little for the first one", { timeout: 240_000 }, async () => {
+    expect(await costOf(compiler, { operations: 1, calls: 1 })).toBeLessThan(10_000)
+  })
+
+  test(
+    "cost little for fifty, with twenty-five right and as many wrong calls",
+    { timeout: 240_000 },
+    async () => {
+      expect(await costOf(compiler, { operations: 50, calls: 25 })).toBeLessThan(300_000)
+    },
+  )
 })
 
 test(
