@@ -1,10 +1,10 @@
 /**
  * Measures `execute`, the call protocol, MCP, HTTP, calls over brokers, the import of OpenAPI documents, the start
- * of the command line, what users download and the console's first paint, against their floors, peers and targets:
- * `npm run bench`. Exits with 1 when a target is missed.
+ * of the command line, what users download, what types cost compilers and the console's first paint, against their
+ * floors, peers and targets: `npm run bench`. Exits with 1 when a target is missed.
  *
  * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--cli`,
- * `--sizes` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
+ * `--sizes`, `--types` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -34,6 +34,7 @@ import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
 import { scaling } from "./scaling.ts"
 import { measureSizes, sizeGoals, sizeTables } from "./sizes.ts"
+import { measureTypes, typeGoals, typeTables } from "./types.ts"
 import {
   coreTables,
   goalsTable,
@@ -56,6 +57,7 @@ const PARTS = [
   "--openapi",
   "--cli",
   "--sizes",
+  "--types",
   "--console",
 ]
 const only = [...PARTS, "--bus-faults"].filter((part) => process.argv.includes(part))
@@ -73,6 +75,7 @@ const busFaults = only.includes("--bus-faults")
   : undefined
 const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
 const sizes = isWanted("--sizes") ? await measureSizes(say) : undefined
+const types = isWanted("--types") ? await measureTypes({ isQuick, say }) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
 const openapi = isWanted("--openapi")
   ? await measureOpenAPI(await loadBuiltImporter(), { isQuick, say })
@@ -91,6 +94,7 @@ const goals = [
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
   ...(cli === undefined ? [] : cliGoals(cli)),
   ...(sizes === undefined ? [] : sizeGoals(sizes)),
+  ...(types === undefined ? [] : typeGoals(types)),
   ...(page === undefined ? [] : consoleGoals(page)),
 ]
 if (goals.some(({ isMet }) => !isMet)) process.exitCode = 1
@@ -106,6 +110,7 @@ if (process.argv.includes("--json")) {
     ...openapi,
     ...cli,
     ...sizes,
+    ...types,
     ...page,
   }
   const results = { node, platform, arch, isQuick, ...parts, goals }
@@ -121,6 +126,7 @@ if (process.argv.includes("--json")) {
     ...(openapi === undefined ? [] : openapiTables(openapi)),
     ...(cli === undefined ? [] : cliTables(cli)),
     ...(sizes === undefined ? [] : sizeTables(sizes)),
+    ...(types === undefined ? [] : typeTables(types)),
     ...(page === undefined ? [] : consoleTables(page)),
   ]
   console.log([...tables, goalsTable(goals)].join("\n\n"))

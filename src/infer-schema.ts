@@ -153,9 +153,18 @@ interface Immutable {
 
 type ObjectType<TProperties, TScope extends Scope> = keyof TProperties extends never
   ? object
-  : Flat<Properties<TProperties, Within<TScope, TProperties>>>
+  : TProperties[keyof TProperties] extends infer TTypes
+    ? [Extract<TTypes, Optional | ReadonlyProperty>] extends [never]
+      ? { [K in keyof TProperties]: Infer<TProperties[K], Within<TScope, TProperties>> }
+      : [Extract<TTypes, ReadonlyProperty>] extends [never]
+        ? Flat<WritableProperties<TProperties, Within<TScope, TProperties>>>
+        : Flat<
+            WritableProperties<TProperties, Within<TScope, TProperties>> &
+              ReadonlyProperties<TProperties, Within<TScope, TProperties>>
+          >
+    : never
 
-type Properties<TProperties, TScope extends Scope> = {
+type WritableProperties<TProperties, TScope extends Scope> = {
   [K in keyof TProperties as TProperties[K] extends Optional | ReadonlyProperty ? never : K]: Infer<
     TProperties[K],
     TScope
@@ -168,7 +177,9 @@ type Properties<TProperties, TScope extends Scope> = {
         : K
       : never
   ]?: Infer<TProperties[K], TScope>
-} & {
+}
+
+type ReadonlyProperties<TProperties, TScope extends Scope> = {
   readonly [
     K in keyof TProperties as TProperties[K] extends ReadonlyProperty
       ? TProperties[K] extends Optional
