@@ -108,9 +108,7 @@ describe("sides", () => {
 
   test("a side that does not exist is a TypeError", () => {
     expect(() => fromStandardSchema(z.string(), { side: "inside" as "input" })).toThrow(
-      new TypeError(
-        `fromStandardSchema(): side must be "input" or "output", got "inside".`,
-      ),
+      new TypeError(`fromStandardSchema(): side must be "input" or "output", got "inside".`),
     )
   })
 })

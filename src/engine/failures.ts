@@ -14,7 +14,7 @@ import type { Identity } from "../types.ts"
 export interface FailedCall {
   /** The outermost operation; `error.operationId` is the one that failed. For a path of a server itself: `GET /path`. */
   readonly operationId: string
-  /** What the caller was told, too. */
+  /** The caller receives it, too. */
   readonly requestId: string
   /** The request of another registry that led to this one. */
   readonly parentRequestId: string | undefined

@@ -17,7 +17,7 @@ export type OptionRule =
   | { readonly record: OptionRule }
   /** An object with these names; others are refused unless it is open. */
   | { readonly members: OptionsSchema; readonly open?: boolean }
-  /** Objects told apart by their `type`. */
+  /** Objects that differ by their `type`. */
   | { readonly variants: Readonly<Record<string, OptionsSchema>> }
   | { readonly either: readonly OptionRule[] }
   | { readonly required: OptionRule }

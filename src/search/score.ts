@@ -18,7 +18,7 @@ const GUESSED = 0.5
 const GUESSED_IN_VAIN = 0.05
 
 /** A document with a smaller share of the words than this answers another question. */
-const LEAST_SHARE = 0.24
+const MIN_SHARE = 0.24
 
 /** What is left of the relevance of a document whose name says that it removes something, unasked. */
 const UNWANTED = 0.75
@@ -57,7 +57,7 @@ export class Scorer {
       postings.scale(term, NAME_IMPACT, UNWANTED, this.#sum)
     }
     const required = needed.length
-    const least = required > 1 ? known * LEAST_SHARE : 0
+    const least = required > 1 ? known * MIN_SHARE : 0
     const keys = new Float64Array(count)
     let kept = 0
     for (let i = 0; i < count; i++) {

@@ -21,7 +21,7 @@ export interface ServedPaths {
 }
 
 // Nobody mounts an API deeper than this.
-const MOST_SEGMENTS = 8
+const MAX_SEGMENTS = 8
 
 /** Finds out where requests are of which a framework may have removed the beginning. */
 export class MountPaths {
@@ -73,7 +73,7 @@ export class MountPaths {
         : `Nothing is served under this path; everything is below "${basePath}".`
     }
     let at = path.indexOf("/", 1)
-    for (let segments = 0; at !== -1 && segments < MOST_SEGMENTS; segments++) {
+    for (let segments = 0; at !== -1 && segments < MAX_SEGMENTS; segments++) {
       const rest = path.slice(at)
       if (this.#served.isRoute(rest)) {
         const mount = path.slice(0, at)
