@@ -134,7 +134,11 @@ describe("limits", () => {
     })
     expect(heard.errors).toEqual([failure])
     expect(heard.closes).toBe(1)
-    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
+    // It is killed, unless it is faster in failing to write to a pipe that nobody reads.
+    expect([
+      { code: null, signal: "SIGKILL" },
+      { code: 1, signal: null },
+    ]).toContainEqual(heard.transport.exit)
   })
 
   test("a message of just the limit passes", async () => {
