@@ -73,9 +73,14 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     one.bus.serve(["demo.greet", "demo.one"])
     two.bus.serve(["demo.greet"])
     await Promise.all([isUp(one), isUp(two), isUp(caller)])
-    one.bus.announce("here")
-    two.bus.announce("here")
-    await expect.poll(() => caller.told.fromWorkers).toHaveLength(2)
+    // Only those who have subscribed by then hear an announcement, so it is made until it is heard.
+    await expect
+      .poll(() => {
+        one.bus.announce("one")
+        two.bus.announce("two")
+        return new Set(caller.told.fromWorkers)
+      })
+      .toEqual(new Set(["one", "two"]))
     for (let at = 0; at < 200; at++) caller.bus.toAny("demo.greet", `${at}`, `m${at}`)
     const count = (): number => one.told.fromCallers.length + two.told.fromCallers.length
     await expect.poll(count).toBe(200)
