@@ -27,8 +27,8 @@ export class Activity {
     this.#hub = hub
     this.#counters = new CallCounters(clock)
     this.#stops = [
-      hub.registry.onCall((told) => {
-        const trace = withoutError(told)
+      hub.registry.onCall((call) => {
+        const trace = withoutError(call)
         this.#counters.add(trace)
         if (this.#feeds.size > 0) this.#tell(new HubEvent("call", trace))
       }),

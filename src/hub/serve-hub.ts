@@ -165,7 +165,7 @@ async function makeServers(
   return { api, mcp, activity }
 }
 
-/** Whether clients of a kind can be served: where the package is installed that this needs, unless told otherwise. */
+/** Whether clients of a kind can be served: where the package is installed that this needs, unless the options say otherwise. */
 async function canServe(
   what: "MCP" | "WebSocket",
   load: () => Promise<unknown>,
