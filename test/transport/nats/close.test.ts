@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { describe, expect, test } from "vitest"
 import { provideNats, startNats } from "../../support/brokers.ts"
-import { held, isUp, openBus, portOfNobody, until } from "./recorder.ts"
+import { hears, held, isUp, openBus, portOfNobody, until } from "./recorder.ts"
 
 const isThere = await provideNats()
 
@@ -14,6 +14,7 @@ describe.skipIf(!isThere)("closing a connection to NATS", () => {
     const both = openBus(broker.url)
     both.bus.serve(["demo.greet"])
     await isUp(both)
+    await hears(listener, both)
     for (let at = 0; at < 100; at++) both.bus.announce(`${at}`)
     await Promise.all([both.bus.close(), both.bus.close()])
     await until(() => listener.told.fromWorkers.length === 100)

@@ -121,6 +121,22 @@ export async function works({ bus, told }: OpenBus, id = "demo.greet"): Promise<
   await expect.poll(send).toBeGreaterThan(heard)
 }
 
+/**
+ * Waits until a caller hears a worker: the broker knows the subscriptions of both by then. An announcement reaches only
+ * those who have subscribed, so it is repeated, and forgotten once the last one has arrived.
+ */
+export async function hears(caller: OpenBus, worker: OpenBus): Promise<void> {
+  const { fromWorkers } = caller.told
+  let sent = 0
+  const announce = (): string[] => {
+    worker.bus.announce(`here ${++sent}`)
+    return fromWorkers
+  }
+  await expect.poll(announce).not.toEqual([])
+  await expect.poll(() => fromWorkers).toContain(`here ${sent}`)
+  fromWorkers.length = 0
+}
+
 /** A port that nobody listens on. */
 export async function portOfNobody(): Promise<number> {
   await using broker = await startNats()
