@@ -18,7 +18,7 @@ export type Credential =
       readonly in?: "header" | "query" | "cookie" | undefined
       readonly prefix?: string | undefined
     }
-  /** `token` is `user:password`, for those who have it in one piece. */
+  /** `token` is `user:password` in one piece, as it is or already in base64. */
   | {
       readonly type: "basic"
       readonly username?: Secret | undefined

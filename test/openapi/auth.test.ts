@@ -86,6 +86,12 @@ describe("selectAuth: where a credential goes", () => {
     ["oidc", "k", "authorization: Bearer k"],
     ["basic", "ada:sécret", `authorization: ${BASIC}`],
     ["basic", "key", "authorization: Basic a2V5Og=="],
+    ["basic", BASIC, `authorization: ${BASIC}`],
+    ["basic", BASIC.replace("Basic ", ""), `authorization: ${BASIC}`],
+    ["basic", BASIC.replace("Basic ", "basic  "), `authorization: ${BASIC}`],
+    // Base64, but not of a user and a password: a key, which takes the place of the user.
+    ["basic", "c2VjcmV0", "authorization: Basic YzJWamNtVjA6"],
+    ["basic", "abcdefgh", "authorization: Basic YWJjZGVmZ2g6"],
     ["digest", "abc", "authorization: Digest abc"],
     ["digest", 'Digest username="a", nonce="b"', 'authorization: Digest username="a", nonce="b"'],
     ["digest", 'HMAC key="a"', 'authorization: HMAC key="a"'],

@@ -1,5 +1,5 @@
 import { CallError } from "../../errors.ts"
-import { toBase64 } from "../../internal/base64.ts"
+import { fromBase64, toBase64 } from "../../internal/base64.ts"
 import type { SelectedAuth } from "../auth.ts"
 import type { Credential, Secret } from "../config.ts"
 import type { SecurityScheme } from "../model.ts"
@@ -108,9 +108,9 @@ export class CredentialWriter {
   async #basic(credential: Extract<Credential, { type: "basic" }>): Promise<string> {
     let pair: string
     if (credential.token !== undefined) {
-      const token = await this.#read(credential.token)
+      const token = (await this.#read(credential.token)).replace(/^basic +/i, "")
       // Many APIs take a key as the user's name, with no password.
-      pair = token.includes(":") ? token : `${token}:`
+      pair = token.includes(":") ? token : (decodedPair(token) ?? `${token}:`)
       const password = pair.slice(pair.indexOf(":") + 1)
       if (password !== "") this.#secrets.add(password)
     } else {
@@ -190,6 +190,18 @@ function asBare(
 ): { readonly token: Secret | undefined; readonly prefix?: string | undefined } | undefined {
   if (typeof credential !== "object") return { token: credential }
   return credential.type === "bearer" || credential.type === "apiKey" ? credential : undefined
+}
+
+/** The `user:password` that a text is the base64 form of; `undefined` when it is not one. */
+function decodedPair(token: string): string | undefined {
+  const bytes = fromBase64(token)
+  if (bytes === undefined) return undefined
+  try {
+    const pair = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
+    return /^[^:\p{Cc}]*:\P{Cc}*$/u.test(pair) ? pair : undefined
+  } catch {
+    return undefined
+  }
 }
 
 // Schemes with parameters, such as signatures, are given whole: `HMAC key="…", hash="…"`.
