@@ -360,6 +360,7 @@ describe("a schema becomes JSON Schema 2020-12", () => {
   })
 
   test.each<[string, Raw, string]>([
+    ["a pattern with a flag", { type: "string", pattern: "/^[a-z]+$/i" }, 'flags, "i"'],
     ["a pattern that is none", { type: "string", pattern: "(" }, "Pattern"],
     ["a pattern that may hang", { type: "string", pattern: "^(a|a)*$" }, "Pattern"],
     ["a type that does not exist", { type: "any" }, '"type"'],
@@ -593,5 +594,32 @@ describe("definitions", () => {
     expect(operations).toHaveLength(3)
     expect(new Set(defs.map((one) => one?.["Pet.v1"])).size).toBe(1)
     expect(new Set(defs).size).toBe(1)
+  })
+})
+
+describe("a pattern written between slashes is read without them", () => {
+  test.each([
+    ["/^[a-z]+$/", "abc", "ABC"],
+    ["/^[a-z]+$/u", "abc", "ABC"],
+    ["/^a\\/b$/g", "a/b", "/a/b/"],
+    ["/^[^/]+$/", "ab", "a/b"],
+    ["/v1/", "v1", "v2"],
+    // No literals: the slashes belong to the text.
+    ["/a/b/", "/a/b/", "a/b"],
+    ["^/a/$", "/a/", "a"],
+    ["//", "a//b", "a/b"],
+    ["/", "a/b", "ab"],
+  ])("%s", (pattern, good, bad) => {
+    const spec = body({ type: "string", pattern })
+
+    expect(notesOf(spec)).toEqual([])
+    expect([good, bad].map((text) => fits(spec, { body: text }))).toEqual([true, false])
+  })
+
+  test("as a name of properties, too", () => {
+    const spec = body({ patternProperties: { "/^x-/": { type: "integer" } } })
+
+    expect(fits(spec, { body: { "x-a": 1, b: "b" } })).toBe(true)
+    expect(fits(spec, { body: { "x-a": "1" } })).toBe(false)
   })
 })

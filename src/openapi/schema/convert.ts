@@ -2,6 +2,7 @@
 import { quote } from "../../schema/describe.ts"
 import { childPointer, isPlainRecord, isSchema, setOwn } from "../../schema/json.ts"
 import { admitPattern } from "../../schema/pattern.ts"
+import type { AdmittedPattern } from "../../schema/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
 import { isBottomless } from "../shape.ts"
 import type { Definition } from "./definition.ts"
@@ -33,6 +34,8 @@ export interface Surroundings {
 const MAX_DEPTH = 200
 const MAX_PATTERN = 4096
 const SHALLOW = "less deep"
+// Within a literal a slash is escaped, or in a class.
+const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
 
 const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
@@ -381,7 +384,7 @@ export class Walk {
     if (typeof pattern !== "string") {
       this.note(`"pattern" must be a text, got ${quote(pattern)}; any text is accepted.`)
     } else {
-      const admitted = admitPattern(pattern, MAX_PATTERN)
+      const admitted = admitWritten(pattern)
       if ("pattern" in admitted) usable = admitted.pattern
       else {
         const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
@@ -431,6 +434,14 @@ function reference(raw: Raw, target: Definition | undefined): SchemaNode {
 /** Where bytes are meant anything is let in, since there are many forms of them. */
 function isBinaryMember(value: unknown): boolean {
   return isPlainRecord(value) && isBinary(value)
+}
+
+/** Some documents write a pattern as a literal of JavaScript, `/^a$/`: the slashes are no part of it. */
+function admitWritten(pattern: string): AdmittedPattern {
+  const [, inner, flags = ""] = LITERAL.exec(pattern) ?? []
+  if (inner === undefined) return admitPattern(pattern, MAX_PATTERN)
+  if (!/[ims]/.test(flags)) return admitPattern(inner, MAX_PATTERN)
+  return { code: "bad-pattern", reason: `a schema has no form for its flags, "${flags}"` }
 }
 
 function isNames(value: unknown): boolean {
