@@ -38,10 +38,10 @@ export class PendingTable {
     return found?.requestId === requestId ? found : undefined
   }
 
-  /** All of them, as they are now. */
+  /** All of them, as they are now, in the order in which they began. */
   all(): Pending[] {
     const near = this.#places.filter((entry) => entry !== undefined)
-    return [...near, ...this.#beside.values()]
+    return [...near, ...this.#beside.values()].sort((one, other) => one.number - other.number)
   }
 
   #put(entry: Pending): void {

@@ -37,7 +37,8 @@ describe("PendingTable", () => {
         for (const { number } of moves) {
           expect(table.get(requestIdOf(number))).toBe(plain.get(number))
         }
-        expect(new Set(table.all())).toEqual(new Set(plain.values()))
+        const inOrder = [...plain.values()].sort((one, other) => one.number - other.number)
+        expect(table.all()).toEqual(inOrder)
       }),
     )
   })

@@ -14,6 +14,9 @@ import * as refusals from "./worker-refusals.ts"
 type Request = CallerMessage & { readonly type: "request" }
 type Go = CallerMessage & { readonly type: "go" }
 
+// Keys have one length, so that the size of a message does not depend on chance.
+const KEY_DIGITS = 11
+
 /** When a request came, and what it takes until it is run. */
 export interface Arrival {
   readonly now: number
@@ -33,7 +36,9 @@ export class WorkerAdmission {
     const { random = platformRandom } = desk.parts
     this.#desk = desk
     // Nobody but the caller that was told can use a key: it has to be new, and not to be secret.
-    this.#keyStart = Math.floor(random() * 2 ** 52).toString(36)
+    this.#keyStart = Math.floor(random() * 2 ** 52)
+      .toString(36)
+      .padStart(KEY_DIGITS, "0")
   }
 
   /** A request came. */

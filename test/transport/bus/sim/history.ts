@@ -1,4 +1,5 @@
 import { isCallError } from "../../../../src/index.ts"
+import { mintNumber } from "../../../../src/engine/ids.ts"
 import { World } from "../../../protocol/sim/clock.ts"
 import { Random } from "../../../protocol/sim/random.ts"
 import { SimBroker } from "./broker.ts"
@@ -44,6 +45,9 @@ export interface LiveOptions {
 const LATEST = 150_000
 /** After which nobody remembers a call: callers ping for 30 s, and are given up after 30 more. */
 const FORGOTTEN = 80_000
+
+// Request ids have one length in all histories, because the sizes of messages are part of them.
+while (mintNumber() < 36 ** 4);
 
 /** Lives through the history of a seed. */
 export async function live(seed: number, options: LiveOptions = {}): Promise<History> {
