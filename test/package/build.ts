@@ -1,8 +1,19 @@
 import { execFile } from "node:child_process"
-import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink } from "node:fs/promises"
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
+import { buildOnce } from "../support/build-once.ts"
 import { manifest, root } from "../support/manifest.ts"
 
 /** The package as it would be published, installed in an application of its own. */
@@ -17,33 +28,58 @@ export interface BuiltPackage extends AsyncDisposable {
   readonly installed: string
 }
 
+type Packed = Pick<BuiltPackage, "files" | "size">
+
+/** What a build is made of. */
+const SOURCES = /^(src|console|scripts|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/
+
+/** The file beside the packed ones that lists them. */
+const LISTING = "packed.json"
+
 /** Time for a build, in milliseconds: it starts compilers and npm. */
 export const BUILD_TIMEOUT = 180_000
 
 /**
- * Builds and packs the package in a temporary folder, so that a stale or missing `dist` plays no part.
+ * Builds and packs the package, once for all tests, and installs it in an application in a temporary folder.
  *
- * The folder lies outside of the repository: what the package does not bring or depend on is not found.
+ * It is built from a copy of the sources, so that a stale or missing `dist` plays no part. The application lies outside
+ * of the repository: what the package does not bring or depend on is not found.
  */
 export async function buildPackage(): Promise<BuiltPackage> {
+  const from = (await readdir(root)).filter((name) => SOURCES.test(name))
+  const packed = await buildOnce({ name: "operations-package", from, build: pack })
+  const { files, size } = JSON.parse(await readFile(join(packed, LISTING), "utf8")) as Packed
   const folder = await realpath(await mkdtemp(join(tmpdir(), "operations-package-")))
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true })
   try {
-    const stage = join(folder, "stage")
     const app = join(folder, "app")
     const installed = join(app, "node_modules", manifest.name)
-    await copyCheckout(stage)
-    await run("tsc", ["-p", "tsconfig.build.json"], stage)
-    await run("tsx", ["scripts/bundle.ts"], stage)
-    await run("tsx", ["scripts/build-console.ts"], stage)
-    const { files, size } = await packedFiles(stage)
-    for (const file of files) await cp(join(stage, file), join(installed, file))
+    for (const file of files) await cp(join(packed, file), join(installed, file))
     await linkDependencies(app)
     await cp(resolve(root, "test/package/consumer"), app, { recursive: true })
     return { files, size, app, installed, [Symbol.asyncDispose]: remove }
   } catch (error) {
     await remove()
     throw error
+  }
+}
+
+/** Builds in a folder, and leaves there what is packed beside its listing. */
+async function pack(folder: string): Promise<void> {
+  const stage = await realpath(await mkdtemp(join(tmpdir(), "operations-stage-")))
+  try {
+    for (const name of await readdir(root)) {
+      if (SOURCES.test(name)) await cp(resolve(root, name), join(stage, name), { recursive: true })
+    }
+    await symlink(resolve(root, "node_modules"), join(stage, "node_modules"), "junction")
+    await run("tsc", ["-p", "tsconfig.build.json"], stage)
+    await run("tsx", ["scripts/bundle.ts"], stage)
+    await run("tsx", ["scripts/build-console.ts"], stage)
+    const packed = await packedFiles(stage)
+    for (const file of packed.files) await cp(join(stage, file), join(folder, file))
+    await writeFile(join(folder, LISTING), JSON.stringify(packed))
+  } finally {
+    await rm(stage, { recursive: true, force: true })
   }
 }
 
@@ -66,17 +102,7 @@ export async function run(program: string, args: string[], cwd: string): Promise
   }
 }
 
-async function copyCheckout(stage: string): Promise<void> {
-  await mkdir(stage)
-  for (const name of await readdir(root)) {
-    if (/^(src|console|scripts|package\.json|tsconfig.*\.json|.*\.md|LICENSE.*)$/.test(name)) {
-      await cp(resolve(root, name), join(stage, name), { recursive: true })
-    }
-  }
-  await symlink(resolve(root, "node_modules"), join(stage, "node_modules"), "junction")
-}
-
-async function packedFiles(stage: string): Promise<{ files: string[]; size: number }> {
+async function packedFiles(stage: string): Promise<Packed> {
   const output = await run("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], stage)
   const [tarball] = JSON.parse(output) as { files: { path: string }[]; size: number }[]
   if (tarball === undefined) throw new Error("npm pack lists no tarball.")
