@@ -66,7 +66,7 @@ export interface ResponseEnvelope<TData = unknown> {
 }
 
 export interface MCPAnnotations {
-  readonly audience?: readonly ("user" | "assistant")[]
+  readonly audience?: ("user" | "assistant")[]
   readonly priority?: number
   readonly lastModified?: string
 }
