@@ -243,8 +243,12 @@ export class Session {
       for (const { patience } of running) patience.pause()
       try {
         const about = { server: settled.name, tool: only?.tool }
-        return await answerQuestion(method, params, about, settled, only?.requestInput)
+        const answer = answerQuestion(method, params, about, settled, only?.requestInput)
+        return await (only === undefined ? answer : only.patience.race(answer, true))
       } catch (error) {
+        // The server is notified that the call is over. A tool that got an answer nevertheless would go on, and
+        // its next question would be put to whoever calls next: nothing says which call a question belongs to.
+        if (only?.patience.isOver === true) return await new Promise<never>(() => {})
         if (method !== "elicitation/create") throw rpcError(error)
         return { action: isCallError(error, "UNAVAILABLE") ? "decline" : "cancel" }
       } finally {

@@ -122,6 +122,37 @@ describe.each(ERAS)("what a %s server asks", (era) => {
     ).toMatchObject({ code: "TIMEOUT" })
   })
 
+  test.each([
+    ["an answer that never comes", () => new Promise<never>(() => {})],
+    ["an answer that is aborted", () => Promise.reject(new CallError("ABORTED", "Aborted."))],
+  ])("for a call that was aborted is asked of no later call: %s", async (_, answer) => {
+    await using asked = server()
+    for (let time = 0; time < 5; time++) {
+      const controller = new AbortController()
+      const aborted = failure(
+        asked.call(
+          "ask_rounds",
+          { rounds: 3 },
+          {
+            signal: controller.signal,
+            requestInput: () => {
+              controller.abort()
+              return answer()
+            },
+          },
+        ),
+      )
+      expect(await aborted).toMatchObject({ code: "ABORTED" })
+      const requestInput = vi.fn(async (): Promise<InputResponse> => {
+        return { action: "accept", content: { name: "Ada" } }
+      })
+
+      await asked.call("ask_rounds", { rounds: 3 }, { requestInput })
+
+      expect(requestInput).toHaveBeenCalledTimes(3)
+    }
+  })
+
   test("may be several things at once", async () => {
     await using asked = server()
     let waiting = 0
