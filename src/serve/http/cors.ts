@@ -15,11 +15,12 @@ export const CORS_OPTIONS: OptionsSchema<CorsOptions> = {
 
 type Headers = Readonly<Record<string, string>>
 
-const METHODS = "GET, POST"
+// DELETE ends a session of MCP; the headers of MCP are those of both of its eras.
+const METHODS = "GET, POST, DELETE"
 const REQUEST_HEADERS =
-  "accept, authorization, content-type, last-event-id, prefer, request-id, traceparent, tracestate, " +
-  "x-api-key, x-timeout-ms"
-const EXPOSED = "request-id, retry-after, www-authenticate"
+  "accept, authorization, content-type, last-event-id, mcp-method, mcp-name, mcp-protocol-version, " +
+  "mcp-session-id, prefer, request-id, traceparent, tracestate, x-api-key, x-timeout-ms"
+const EXPOSED = "mcp-session-id, request-id, retry-after, www-authenticate"
 const PREFLIGHT: Headers = {
   "access-control-allow-methods": METHODS,
   "access-control-allow-headers": REQUEST_HEADERS,

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest"
+import { createRegistry } from "../../../src/index.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import { silentLogger } from "../../../src/logger.ts"
+import { serveHTTP } from "../../../src/node/index.ts"
 import { createGuard } from "../../../src/serve/http/guard.ts"
+import { toMCP } from "../../../src/to_mcp.ts"
 import { LogLines, serveGuarded } from "./guarded.ts"
 
 const APP = "https://app.test"
@@ -27,12 +30,49 @@ describe("cors", () => {
     expect(reply.status).toBe(204)
     expect(reply.headers).toMatchObject({
       "access-control-allow-origin": APP,
-      "access-control-allow-methods": "GET, POST",
+      "access-control-allow-methods": "GET, POST, DELETE",
       vary: expect.stringContaining("Origin"),
     })
     expect(reply.headers["access-control-allow-headers"]).toContain("authorization")
     expect(reply.headers["access-control-allow-credentials"]).toBeUndefined()
     expect(server.runs).toEqual([])
+  })
+
+  test("lets a page speak MCP, in a session or without one", async () => {
+    const registry = createRegistry([])
+    const options = { cors: { origins: [APP] }, mcp: toMCP(registry), port: 0 }
+    await using server = await serveHTTP(registry, options)
+    const names = ["mcp-session-id", "mcp-protocol-version", "mcp-method", "mcp-name"]
+    const asking = { ...ASKING, "access-control-request-headers": names.join() }
+    const asked = await fetch(`${server.url}/mcp`, {
+      method: "OPTIONS",
+      headers: { origin: APP, ...asking },
+    })
+    expect(asked.headers.get("access-control-allow-headers")?.split(", ")).toEqual(
+      expect.arrayContaining(names),
+    )
+    expect(asked.headers.get("access-control-allow-methods")).toContain("DELETE")
+    const opened = await fetch(`${server.url}/mcp`, {
+      method: "POST",
+      headers: {
+        origin: APP,
+        accept: "application/json, text/event-stream",
+        "content-type": "application/json",
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "initialize",
+        params: {
+          protocolVersion: "2025-06-18",
+          capabilities: {},
+          clientInfo: { name: "page", version: "1" },
+        },
+      }),
+    })
+    expect(opened.headers.get("mcp-session-id")).toMatch(/./)
+    expect(opened.headers.get("access-control-expose-headers")).toContain("mcp-session-id")
+    await opened.body?.cancel()
   })
 
   test("lets a page read refusals too", async () => {
