@@ -8,6 +8,8 @@ export type {
 } from "./openapi-import.ts"
 export type { RequestOptions } from "./openapi/call.ts"
 export type { Credential, HTTPServiceConfig, Secret } from "./openapi/config.ts"
+export type { CallHeaders, HeaderValue } from "./internal/call-headers.ts"
+export type { CredentialContext } from "./types.ts"
 export type { OperationSummary } from "./openapi/import.ts"
 export type { PreparedRequest } from "./openapi/model.ts"
 export type { OpenAPIOperation, OpenAPIParameter } from "./openapi/written.ts"

@@ -4,6 +4,7 @@ export { OperationType } from "./types.ts"
 export type {
   AccessControl,
   CallOptions,
+  CredentialContext,
   ErrorDefinition,
   FormInputRequest,
   Identity,

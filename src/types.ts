@@ -180,6 +180,16 @@ export interface CallOptions {
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
 }
 
+/** The call that a function returns a credential or headers for. */
+export interface CredentialContext {
+  /** Who calls; `undefined` for anonymous callers, and when a source is connected to or listed. */
+  readonly identity: Identity | undefined
+  /** The operation as it was imported; `undefined` when a source is connected to or listed. */
+  readonly operationId: string | undefined
+  /** Aborts when the call is given up. */
+  readonly signal: AbortSignal
+}
+
 /** Runs a query or mutation. Returns a plain value, or an envelope when it knows its source. */
 export type OperationHandler<TInput = unknown, TOutput = unknown, TContext = OperationContext> = (
   input: TInput,

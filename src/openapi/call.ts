@@ -1,7 +1,7 @@
 import { CallError } from "../errors.ts"
 import { discard, exchange } from "../http/exchange.ts"
 import type { HttpResponse } from "../http/exchange.ts"
-import { plainHeaders } from "../internal/headers.ts"
+import { fixedHeaders, readCallHeaders } from "../internal/call-headers.ts"
 import { secretsIn } from "../http/headers.ts"
 import { readHttpError } from "../http/http-error.ts"
 import { createTokenSource } from "../http/oauth.ts"
@@ -11,9 +11,10 @@ import { httpEnvelope } from "../response-envelope.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { compileSchema } from "../schema/compiled.ts"
 import { isPlainRecord } from "../schema/json.ts"
-import type { OperationContext } from "../types.ts"
+import type { Identity, OperationContext } from "../types.ts"
 import { selectAuth } from "./auth.ts"
-import type { SelectedAuth, TokenRequest } from "./auth.ts"
+import type { AuthContext, SelectedAuth, TokenRequest } from "./auth.ts"
+import { credentialContext } from "./auth/context.ts"
 import { createTokenStore } from "./auth/token-store.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import type { PreparedRequest } from "./model.ts"
@@ -29,6 +30,8 @@ import { type CallLimits, limitsOf } from "./call-limits.ts"
 export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namespace"> {
   /** Which of the declared content types a body has. */
   readonly contentType?: string | undefined
+  /** Who calls, for functions that return credentials or headers. */
+  readonly identity?: Identity | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -36,7 +39,10 @@ export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namesp
 interface Ready {
   readonly request: PreparedRequest
   readonly auth: SelectedAuth
+  readonly headers: PlainHeaders | undefined
 }
+
+type PlainHeaders = Readonly<Record<string, string>>
 
 /** An answer, and what has to be kept out of everything that is made of it. */
 export interface Answer {
@@ -45,17 +51,22 @@ export interface Answer {
 }
 
 /** What a handler may be called with; all of it is there when a registry calls. */
-export type HandlerContext = Partial<Pick<OperationContext, "signal" | "deadline" | "log">>
+export type HandlerContext = Partial<
+  Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
+>
 
 /** Sends the requests of one import. */
 export class Caller {
   // Private, since it holds the credentials: nothing that prints an operation finds them.
-  readonly #config: WithPlainHeaders<HTTPServiceConfig> & Pick<RequestOptions, "contentType">
+  readonly #config: HTTPServiceConfig & Pick<RequestOptions, "contentType">
+  /** The headers of the configuration, where none depends on the call. */
+  readonly #headers: PlainHeaders | undefined
   readonly #documentUrl: string | undefined
   readonly #tokens: ReturnType<typeof createTokenStore>
 
   constructor(config: HTTPServiceConfig, documentUrl: string | undefined) {
-    this.#config = withPlainHeaders(config)
+    this.#config = config
+    this.#headers = config.headers && fixedHeaders(config.headers)
     this.#documentUrl = documentUrl
     this.#tokens = createTokenStore((request: TokenRequest) =>
       createTokenSource({ ...request, fetch: this.fetch }),
@@ -73,7 +84,7 @@ export class Caller {
     input: unknown,
     options: RequestOptions = {},
   ): Promise<PreparedRequest> {
-    return (await this.#ready(source, input, withPlainHeaders(options))).request
+    return (await this.#ready(source, input, options, options)).request
   }
 
   /** Runs an operation that answers at once. */
@@ -107,13 +118,13 @@ export class Caller {
     input: unknown,
     context: HandlerContext | undefined,
     limits: CallLimits,
-    headers?: Readonly<Record<string, string>>,
+    more?: PlainHeaders,
   ): Promise<Answer> {
     for (let attempt = 1; ; attempt++) {
       const { signal } = limits
-      const more = headers && { headers: { ...this.#config.headers, ...headers } }
-      const { request, auth } = await this.#ready(source, input, { signal, ...more })
-      const secrets = [...auth.secrets, ...secretsIn(this.#config.headers)]
+      const ready = await this.#ready(source, input, { signal }, context, more)
+      const { request, auth } = ready
+      const secrets = [...auth.secrets, ...secretsIn(ready.headers)]
       const response = await exchange(request, {
         fetch: this.fetch,
         signal,
@@ -146,27 +157,38 @@ export class Caller {
   async #ready(
     source: OperationSource,
     input: unknown,
-    options: WithPlainHeaders<RequestOptions>,
+    options: RequestOptions,
+    caller: AuthContext["caller"],
+    more?: PlainHeaders,
   ): Promise<Ready> {
     const { plan } = source
     const config = { ...this.#config, ...options }
     const { base, origin } = chooseServer(plan, { ...config, documentUrl: this.#documentUrl })
-    const auth = await selectAuth(plan.security, config, {
+    const context: AuthContext = {
       operationId: source.id,
       origin,
       documentUrl: this.#documentUrl,
       allowedOrigins: config.allowedOrigins,
       signal: options.signal,
+      caller,
       isUndeclared: source.isUndeclared,
       tokens: this.#tokens,
-    })
+    }
+    const auth = await selectAuth(plan.security, config, context)
+    const given = options.headers ?? this.#headers ?? this.#config.headers
+    const own =
+      given === this.#headers
+        ? this.#headers
+        : given &&
+          (await readCallHeaders(given, credentialContext(context), `A header for "${source.id}"`))
+    const headers = more === undefined ? own : { ...own, ...more }
     const request = buildRequest(plan, inputOf(source, input), {
       base,
       contentType: config.contentType,
-      headers: config.headers,
+      headers,
       auth: auth.applied,
     })
-    return { request, auth }
+    return { request, auth, headers }
   }
 
   async #failure(
@@ -190,19 +212,6 @@ export class Caller {
       },
     })
   }
-}
-
-type WithPlainHeaders<TConfig> = Omit<TConfig, "headers"> & {
-  readonly headers?: Readonly<Record<string, string>> | undefined
-}
-
-function withPlainHeaders<TConfig extends Pick<HTTPServiceConfig, "headers">>(
-  config: TConfig,
-): WithPlainHeaders<TConfig> {
-  const { headers } = config
-  return headers === undefined
-    ? (config as WithPlainHeaders<TConfig>)
-    : { ...config, headers: plainHeaders(headers) }
 }
 
 /** An error with the code that the document has for its status, if it is as described there. */

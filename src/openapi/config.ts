@@ -1,7 +1,8 @@
-import type { HeadersLike } from "../internal/headers.ts"
+import type { CallHeaders } from "../internal/call-headers.ts"
+import type { CredentialContext } from "../types.ts"
 
-/** A secret, or what gives it: asked for each call, so that a token can be renewed. */
-export type Secret = string | (() => string | Promise<string>)
+/** A secret, or a function that returns it: called for each request, with who calls what. */
+export type Secret = string | ((context: CredentialContext) => string | Promise<string>)
 
 /** A secret that has to be there, and may come from a variable that is not set: that is an error then. */
 type Given = Secret | undefined
@@ -52,8 +53,8 @@ export interface HTTPServiceConfig {
   readonly allowedOrigins?: readonly string[] | undefined
   /** Refuse private, loopback and link-local addresses even where `baseUrl` points to one. */
   readonly blockPrivate?: boolean | undefined
-  /** Sent with each request. */
-  readonly headers?: HeadersLike | undefined
+  /** Sent with each request. Functions are called for each, with who calls what. */
+  readonly headers?: CallHeaders | undefined
   /** One credential for all operations that need one; a bare secret is used as each scheme says. */
   readonly auth?: Credential | Secret | undefined
   /** Credentials by the name of the security scheme; these come before `auth`. */

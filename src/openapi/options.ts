@@ -1,7 +1,8 @@
 import type { ReconnectPolicy } from "../http/reconnect.ts"
+import { CALL_HEADERS } from "../internal/call-headers.ts"
 import { HEADERS } from "../internal/headers.ts"
 import type { HeadersLike } from "../internal/headers.ts"
-import { validateOptions } from "../internal/options.ts"
+import { IDENTITY, validateOptions } from "../internal/options.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { RequestOptions } from "./call.ts"
 import type { Credential, HTTPServiceConfig } from "./config.ts"
@@ -65,7 +66,7 @@ const HTTP_SERVICE_OPTIONS: OptionsSchema<Omit<HTTPServiceConfig, "namespace">> 
   serverVariables: { record: "string" },
   allowedOrigins: { list: "text" },
   blockPrivate: "boolean",
-  headers: HEADERS,
+  headers: CALL_HEADERS,
   auth: CREDENTIAL,
   credentials: { record: { required: CREDENTIAL } },
   timeout: "duration",
@@ -111,6 +112,7 @@ export const OPENAPI_URL_OPTIONS: OptionsSchema<OpenAPIUrlConfig> = {
 export const REQUEST_OPTIONS: OptionsSchema<RequestOptions> = {
   ...HTTP_SERVICE_OPTIONS,
   contentType: "text",
+  identity: IDENTITY,
   signal: "signal",
 }
 

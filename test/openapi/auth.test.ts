@@ -477,12 +477,14 @@ describe("selectAuth: client credentials", () => {
       made++
       return { token: () => Promise.resolve("t"), forget: () => {} }
     })
-    for (let at = 0; at < 300; at++) {
+    for (let at = 0; at < 1200; at++) {
       await select(["oauth2"], { auth: { ...client, clientSecret: `s${at}` } }, { tokens })
+      // In use all the time: never the one that makes room.
+      await select(["oauth2"], { auth: { ...client, clientSecret: "s0" } }, { tokens })
     }
-    await select(["oauth2"], { auth: { ...client, clientSecret: "s299" } }, { tokens })
-    await select(["oauth2"], { auth: { ...client, clientSecret: "s0" } }, { tokens })
-    expect(made).toBe(301)
+    await select(["oauth2"], { auth: { ...client, clientSecret: "s1199" } }, { tokens })
+    await select(["oauth2"], { auth: { ...client, clientSecret: "s1" } }, { tokens })
+    expect(made).toBe(1201)
   })
 
   test("need something to fetch with", async () => {

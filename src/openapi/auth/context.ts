@@ -1,3 +1,5 @@
+import type { CredentialContext, Identity } from "../../types.ts"
+
 /** What is known of the call that a credential is for. */
 export interface AuthContext {
   readonly operationId: string
@@ -7,6 +9,8 @@ export interface AuthContext {
   readonly documentUrl?: string | undefined
   readonly allowedOrigins?: readonly string[] | undefined
   readonly signal?: AbortSignal | undefined
+  /** Has who calls. Read only when a function asks: a handler's context copies it then. */
+  readonly caller?: { readonly identity?: Identity | undefined } | undefined
   /**
    * The document does not say whether the operation needs a credential: what there is is sent then.
    * Schemes that the document declares all the same may be given as alternatives.
@@ -29,4 +33,13 @@ export interface TokenProvider {
   token(request: TokenRequest, signal: AbortSignal): Promise<string>
   /** The token was not accepted: the next call gets another one. */
   forget(request: TokenRequest, token: string): void
+}
+
+/** What a function of the user's is called with. */
+export function credentialContext({
+  operationId,
+  signal = new AbortController().signal,
+  caller,
+}: Pick<AuthContext, "operationId" | "signal" | "caller">): CredentialContext {
+  return { identity: caller?.identity, operationId, signal }
 }

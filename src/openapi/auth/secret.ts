@@ -1,6 +1,7 @@
-import { CallError, isCallError } from "../../errors.ts"
+import { CallError } from "../../errors.ts"
+import { callWhileWanted } from "../../internal/call-headers.ts"
 import type { Secret } from "../config.ts"
-import type { AuthContext } from "./context.ts"
+import { type AuthContext, credentialContext } from "./context.ts"
 
 /**
  * Asks for a secret; `what` names it in messages.
@@ -12,15 +13,10 @@ export async function readSecret(
   what: string,
   context: AuthContext,
 ): Promise<string> {
-  let value: unknown
-  try {
-    value = typeof secret === "function" ? await whileWanted(secret, context.signal) : secret
-  } catch (thrown) {
-    if (isCallError(thrown) && (thrown.code === "ABORTED" || thrown.code === "TIMEOUT"))
-      throw thrown
-    const kind = thrown instanceof Error ? thrown.name : typeof thrown
-    throw unauthenticated(`the function that gives it failed (${kind})`, what, context)
-  }
+  const value: unknown =
+    typeof secret === "function"
+      ? await callWhileWanted(secret, credentialContext(context), subjectOf(what, context))
+      : secret
   if (typeof value !== "string") throw unauthenticated(`it is not a text`, what, context)
   return value
 }
@@ -30,27 +26,19 @@ export function checkValue(
   value: string,
   what: string,
   place: "header" | "query" | "cookie",
-  { operationId }: AuthContext,
+  context: AuthContext,
 ): void {
   const fault = faultOf(value, place)
   if (fault === undefined) return
-  throw new CallError("VALIDATION_ERROR", `${capital(what)} for "${operationId}" ${fault}.`, {
+  const { operationId } = context
+  throw new CallError("VALIDATION_ERROR", `${subjectOf(what, context)} ${fault}.`, {
     operationId,
   })
 }
 
-export function unauthenticated(
-  why: string,
-  what: string,
-  { operationId }: AuthContext,
-): CallError {
-  return new CallError(
-    "UNAUTHENTICATED",
-    `${capital(what)} for "${operationId}" is missing: ${why}.`,
-    {
-      operationId,
-    },
-  )
+export function unauthenticated(why: string, what: string, context: AuthContext): CallError {
+  const message = `${subjectOf(what, context)} is missing: ${why}.`
+  return new CallError("UNAUTHENTICATED", message, { operationId: context.operationId })
 }
 
 function faultOf(value: string, place: "header" | "query" | "cookie"): string | undefined {
@@ -67,29 +55,8 @@ function faultOf(value: string, place: "header" | "query" | "cookie"): string | 
   return undefined
 }
 
-async function whileWanted(
-  secret: () => string | Promise<string>,
-  signal: AbortSignal | undefined,
-): Promise<string> {
-  if (signal === undefined) return await secret()
-  if (signal.aborted) throw aborted(signal)
-  let stop: () => void = () => {}
-  const end = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(aborted(signal))
-    signal.addEventListener("abort", stop, { once: true })
-  })
-  try {
-    return await Promise.race([secret(), end])
-  } finally {
-    signal.removeEventListener("abort", stop)
-  }
-}
-
-function aborted(signal: AbortSignal): unknown {
-  if (isCallError(signal.reason)) return signal.reason
-  return new CallError("ABORTED", "The call was aborted while it waited for a credential.", {
-    mayHaveExecuted: false,
-  })
+function subjectOf(what: string, { operationId }: AuthContext): string {
+  return `${capital(what)} for "${operationId}"`
 }
 
 function capital(text: string): string {

@@ -6,8 +6,8 @@ export interface TokenSourceLike {
   forget(token: string): void
 }
 
-// Enough for every credential and scope of a service; a secret that changes leaves old ones behind.
-const MAX_SOURCES = 256
+// Callers may have credentials of their own, and a secret that changes leaves old ones behind.
+const MAX_SOURCES = 1000
 
 /** Keeps one source for each token endpoint, client and set of scopes. */
 export function createTokenStore(
@@ -18,7 +18,12 @@ export function createTokenStore(
     const { tokenUrl, clientId, clientSecret, scopes, authMethod } = request
     const key = JSON.stringify([tokenUrl, clientId, clientSecret, scopes, authMethod])
     const known = sources.get(key)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      // Set anew, so that the first one is always the one that was not used for longest.
+      sources.delete(key)
+      sources.set(key, known)
+      return known
+    }
     const oldest = sources.size < MAX_SOURCES ? undefined : sources.keys().next().value
     if (oldest !== undefined) sources.delete(oldest)
     const source = create(request)
