@@ -33,8 +33,8 @@ const NOTHING_FOUND: readonly SchemaDiagnostic[] = Object.freeze([])
 
 const admitted = new WeakMap<object, AdmittedSchema>()
 
-/** No stack overflows below this many levels, whatever the caller asks for. */
-const MAX_DEPTH = 1000
+/** The stack does not overflow up to this many levels, even where nothing is compiled yet, whatever the caller asks for. */
+const MAX_DEPTH = 500
 
 /**
  * Turns a schema of any supported dialect into plain, frozen, self-contained JSON Schema 2020-12.
