@@ -6,6 +6,25 @@ export function isPlainRecord(value: unknown): value is Record<string, unknown> 
   return typeof value === "object" && value !== null && !Array.isArray(value)
 }
 
+const EVERY_TYPE = Object.freeze(["null", "boolean", "object", "array", "number", "string"])
+
+/**
+ * The schema of a result without a value: valid JSON Schema that no JSON value fits, and `undefined`
+ * does.
+ */
+export const NO_VALUE: JsonSchema = Object.freeze({
+  not: Object.freeze({ type: EVERY_TYPE }),
+})
+
+/** Whether a schema describes the absence of a value: {@link NO_VALUE}, or TypeBox's `Type.Void()`. */
+export function isNoValue(schema: unknown): boolean {
+  if (!isPlainRecord(schema)) return false
+  const { type, not } = schema
+  if (type !== undefined) return type === "void" || type === "undefined"
+  const excluded: unknown = isPlainRecord(not) ? not["type"] : undefined
+  return Array.isArray(excluded) && EVERY_TYPE.every((one) => excluded.includes(one))
+}
+
 /** Whether a value can stand where a schema is expected. */
 export function isSchema(value: unknown): value is Record<string, unknown> | boolean {
   return typeof value === "boolean" || isPlainRecord(value)

@@ -1,6 +1,8 @@
+import { Validator } from "@cfworker/json-schema"
 import { describe, expect, test } from "vitest"
 import { FromOpenAPI } from "../../src/from_openapi.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
+import { NO_VALUE } from "../../src/schema/json.ts"
 import { importOne, oneOperation, swagger } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
 
@@ -47,8 +49,8 @@ describe("the output of an operation is that of its success", () => {
     ["JSON without a schema", { 200: { content: { "application/json": {} } } }, {}],
     ["no success at all", { 302: { description: "" } }, {}],
     ["no responses", {}, {}],
-    ["204", { 204: { description: "" } }, { type: "void" }],
-    ["205", { 205: { description: "" } }, { type: "void" }],
+    ["204", { 204: { description: "" } }, NO_VALUE],
+    ["205", { 205: { description: "" } }, NO_VALUE],
   ])("%s", (_what, responses, expected) => {
     expect(outputOf(responses)).toEqual(expected)
   })
@@ -70,8 +72,20 @@ describe("the output of an operation is that of its success", () => {
     expect(compileSchema(output).check({ a: "x" })).toBe(false)
   })
 
+  test("that is empty is valid JSON Schema, which undefined fits and no JSON value does", () => {
+    const output = outputOf({ 204: { description: "" } })
+    const independent = new Validator(structuredClone(output))
+
+    expect(JSON.stringify(output)).not.toContain("void")
+    for (const value of [null, false, 0, "", [], {}]) {
+      expect(independent.validate(value).valid).toBe(false)
+      expect(compileSchema(output).check(value)).toBe(false)
+    }
+    expect(compileSchema(output).check(undefined)).toBe(true)
+  })
+
   test("nothing for HEAD", () => {
-    expect(outputOf({ 200: json(A) }, {}, "head")).toEqual({ type: "void" })
+    expect(outputOf({ 200: json(A) }, {}, "head")).toEqual(NO_VALUE)
   })
 
   test("of Swagger 2.0", () => {
@@ -82,7 +96,7 @@ describe("the output of an operation is that of its success", () => {
     expect(legacy({ 200: { schema: { type: "file" } } })).toEqual({ format: "binary" })
     expect(legacy({ 200: { schema: A } }, { produces: ["text/csv"] })).toEqual({ type: "string" })
     expect(legacy({ 200: { description: "" } })).toEqual({})
-    expect(legacy({ 204: { description: "" } })).toEqual({ type: "void" })
+    expect(legacy({ 204: { description: "" } })).toEqual(NO_VALUE)
   })
 
   test("of a response that is a reference, or a broken one", () => {

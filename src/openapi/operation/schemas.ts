@@ -1,7 +1,7 @@
 // One idea: the schemas of an operation, put together from those of its document.
 import type { TSchema } from "typebox"
 import { adoptSchema } from "../../schema/adopted.ts"
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isPlainRecord, NO_VALUE, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { ErrorDefinition } from "../../types.ts"
 import { isBroken } from "../document.ts"
@@ -30,7 +30,7 @@ export interface FlatProperty {
 const ANYTHING = constant({})
 const TEXT = constant({ type: "string" })
 const BYTES = constant({ format: "binary" })
-const NOTHING = constant({ type: "void" })
+const NOTHING = constant({ ...NO_VALUE })
 const NONE: readonly string[] = Object.freeze([])
 const NO_REFS: readonly Definition[] = []
 

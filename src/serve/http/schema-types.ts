@@ -1,4 +1,4 @@
-import { isPlainRecord } from "../../schema/json.ts"
+import { isNoValue, isPlainRecord } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { localTarget } from "../mcp/schemas.ts"
 
@@ -128,7 +128,7 @@ function unionOf(parts: unknown, root: JsonSchema, depth: number): ReadonlySet<s
   if (!Array.isArray(parts)) return EVERY
   const union = new Set<string>()
   for (const part of parts) {
-    if (isPlainRecord(part) && part["type"] === "void") continue
+    if (isNoValue(part)) continue
     const types = isPlainRecord(part) ? typesOf(part, root, depth + 1) : EVERY
     if (types.size === 0) return EVERY
     for (const type of types) union.add(type)

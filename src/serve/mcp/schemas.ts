@@ -1,4 +1,4 @@
-import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import { isNoValue, isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { keywordShape } from "../../schema/keywords.ts"
 
@@ -49,7 +49,7 @@ function fromJson(json: string): JsonSchema {
 
 /** The input of an operation as an object, which is what a tool takes. */
 export function inputForm(schema: JsonSchema): InputForm {
-  if (isVoid(schema) || schema["type"] === "null") {
+  if (isNoValue(schema) || schema["type"] === "null") {
     return {
       schema: { type: "object", additionalProperties: false },
       // Some clients cannot send nothing, and send a placeholder.
@@ -156,15 +156,10 @@ export function localTarget(root: JsonSchema, reference: string): JsonSchema | u
   return isPlainRecord(value) ? value : undefined
 }
 
-/** There is no value at all. */
-export function isVoid(schema: unknown): boolean {
-  return isPlainRecord(schema) && (schema["type"] === "void" || schema["type"] === "undefined")
-}
-
 /** Leaving the value out is fine. */
 export function mayBeVoid(schema: JsonSchema): boolean {
   const { anyOf } = schema
-  return isVoid(schema) || (Array.isArray(anyOf) && anyOf.some(isVoid))
+  return isNoValue(schema) || (Array.isArray(anyOf) && anyOf.some(isNoValue))
 }
 
 const WORDS: ReadonlySet<string> = new Set([
@@ -216,9 +211,9 @@ function standard(schema: JsonSchema): JsonSchema {
     if (Array.isArray(required) && new Set(required).size < required.length) {
       out = { ...out, required: [...new Set(required)] }
     }
-    if (Array.isArray(anyOf) && anyOf.some(isVoid)) {
+    if (Array.isArray(anyOf) && anyOf.some(isNoValue)) {
       const { anyOf: _, ...rest } = out
-      const left: unknown[] = anyOf.filter((one) => !isVoid(one))
+      const left: unknown[] = anyOf.filter((one) => !isNoValue(one))
       const [only] = left
       if (left.length === 1 && isPlainRecord(only)) out = { ...rest, ...only }
       else out = left.length === 0 ? rest : { ...rest, anyOf: left }

@@ -3,6 +3,7 @@ import { FromOpenAPI } from "../../../src/from_openapi.ts"
 import type { ImportedOperation } from "../../../src/from_openapi.ts"
 import type { AnyOperation, OperationSpec } from "../../../src/index.ts"
 import { compileSchema } from "../../../src/schema/compiled.ts"
+import { isNoValue } from "../../../src/schema/json.ts"
 import type { JsonSchema } from "../../../src/schema/json.ts"
 import { createDocument } from "../../../src/serve/http/openapi/document.ts"
 import type { DocumentOptions, OpenAPIObject } from "../../../src/serve/http/openapi/model.ts"
@@ -121,9 +122,9 @@ export function differences(
       isOpen ? onlyOf(value, names) : value,
     )
   }
-  const isVoid = (schema: unknown): boolean => (schema as JsonSchema)["type"] === "void"
-  if (isVoid(spec.outputSchema) !== isVoid(back.outputSchema)) found.push(`${id} output: void`)
-  else if (!isVoid(spec.outputSchema)) {
+  if (isNoValue(spec.outputSchema) !== isNoValue(back.outputSchema))
+    found.push(`${id} output: void`)
+  else if (!isNoValue(spec.outputSchema)) {
     compare("output", spec.outputSchema, back.outputSchema, (value) => value)
   }
   const codes = (spec.errorSchemas ?? []).map(({ code }) => code).toSorted()

@@ -6,6 +6,7 @@ import { FromOpenAPI } from "../../../src/from_openapi.ts"
 import type { ImportedOperation, OpenAPIConfig } from "../../../src/from_openapi.ts"
 import type { AnyOperation, OperationSpec } from "../../../src/index.ts"
 import { sourceOf } from "../../../src/openapi/origin.ts"
+import { isNoValue } from "../../../src/schema/json.ts"
 import { createDocument } from "../../../src/serve/http/openapi/document.ts"
 import type { DocumentOptions } from "../../../src/serve/http/openapi/model.ts"
 import { declaredStatus } from "../../../src/serve/http/problem.ts"
@@ -67,7 +68,7 @@ function expected(spec: OperationSpec, isGet: boolean): Raw {
     httpStatus: declaredStatus(error),
   }))
   // An operation without input has none to show; in a body it is the input called "body".
-  const examples = isVoid(spec.inputSchema)
+  const examples = isNoValue(spec.inputSchema)
     ? []
     : (spec.examples ?? []).flatMap((one) => (isGet ? inQuery(one, spec) : [{ body: one }]))
   return {
@@ -115,7 +116,7 @@ function schemaDifferences({ spec, back }: Pair): string[] {
     return [code, schemaDifference(schema, after?.schema)]
   })
   found.push(["input", inputDifference(spec.inputSchema as Raw, back)])
-  const isVoidItem = spec.type === "subscription" && isVoid(spec.outputSchema)
+  const isVoidItem = spec.type === "subscription" && isNoValue(spec.outputSchema)
   // Events have data; of a stream of nothing each has any.
   const output = isVoidItem ? {} : spec.outputSchema
   found.push(["output", schemaDifference(output, back.outputSchema)])
@@ -126,7 +127,7 @@ function inputDifference(before: Raw, back: ImportedOperation): string | undefin
   const after = back.inputSchema as Raw
   const properties = after["properties"] as Raw
   // No input at all is an object with nothing in it.
-  if (isVoid(before)) return Object.keys(properties).length === 0 ? undefined : "void"
+  if (isNoValue(before)) return Object.keys(properties).length === 0 ? undefined : "void"
   if (methodOf(back) === "POST") return partDifference(before, after, "properties", "body")
   // Of the object itself a query says what is in it and what has to be, and lets nothing else in.
   for (const name of Object.keys(properties)) {
@@ -143,10 +144,6 @@ function inputDifference(before: Raw, back: ImportedOperation): string | undefin
 
 function methodOf({ _meta }: ImportedOperation): string {
   return (_meta as { openapi: { method: string } }).openapi.method
-}
-
-function isVoid(schema: unknown): boolean {
-  return (schema as Raw)["type"] === "void"
 }
 
 /** What a query holds of an example: the values of an object that are described; nothing of an empty one. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
+import { isNoValue } from "../../../src/schema/json.ts"
 
 /** A schema, and where its references lead. */
 interface Rooted {
@@ -42,6 +43,7 @@ function differ(
 ): string | undefined {
   const one = settled(left)
   const other = settled(right)
+  if (isNoValue(one) && isNoValue(other)) return undefined
   const known = seen.get(one) ?? new Set()
   if (known.has(other)) return undefined
   seen.set(one, known.add(other))

@@ -1,7 +1,8 @@
 import { ANNOTATIONS, UNTAGGED } from "../../../openapi/mark.ts"
+import { isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../types.ts"
-import { isVoid, mayBeVoid, saysSomething } from "../../mcp/schemas.ts"
+import { mayBeVoid, saysSomething } from "../../mcp/schemas.ts"
 import { isShowable, namedExamples } from "./examples.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
@@ -62,7 +63,7 @@ function bodyOf(
   pool: SchemaPool,
 ): JsonObject | undefined {
   const schema = inputSchema as JsonSchema
-  if (isVoid(schema)) return undefined
+  if (isNoValue(schema)) return undefined
   const shown = namedExamples((examples ?? []).filter(isShowable))
   return {
     ...(!mayBeVoid(schema) && saysSomething(schema) && { required: true }),
@@ -79,13 +80,13 @@ function successResponses(id: string, spec: OperationSpec, writer: OperationWrit
   const schema = spec.outputSchema as JsonSchema
   const add = (): JsonObject => writer.pool.add(schema, "output", `${id}.output`)
   if (spec.type === "subscription") {
-    const item = isVoid(schema) ? {} : add()
+    const item = isNoValue(schema) ? {} : add()
     const media = writer.hasItemSchema ? { itemSchema: eventOf(item) } : { schema: item }
     const description = "Server-sent events, each with one item as JSON; `end` is the last."
     return { "200": { description, content: { "text/event-stream": media } } }
   }
   const nothing = { "204": { description: "It worked; there is no result." } }
-  if (isVoid(schema)) return nothing
+  if (isNoValue(schema)) return nothing
   return {
     "200": { description: "The result.", content: { "application/json": { schema: add() } } },
     ...(mayBeVoid(schema) && nothing),

@@ -1,7 +1,6 @@
-import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { getOwn, isNoValue, isPlainRecord } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../types.ts"
-import { isVoid } from "../../mcp/schemas.ts"
 import { queryForm } from "../query-input.ts"
 import type { QueryParameter } from "../query-input.ts"
 import { typesOf } from "../schema-types.ts"
@@ -25,7 +24,7 @@ export function parametersOf(
   pool: SchemaPool,
 ): JsonObject[] | undefined {
   const schema = inputSchema as JsonSchema
-  if (isVoid(schema)) return []
+  if (isNoValue(schema)) return []
   const { type, additionalProperties } = schema
   if (type !== "object" || !Object.keys(schema).every((key) => EXPRESSIBLE.has(key))) {
     return undefined
