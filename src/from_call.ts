@@ -171,6 +171,7 @@ function forwarding(
   if (spec.type === "subscription") {
     return {
       ...named,
+      imported: true,
       handler: (input: unknown, context: OperationContext) =>
         map.subscribe(id, input, forwarded(context, context.signal)),
     }
@@ -178,6 +179,7 @@ function forwarding(
   const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
   return {
     ...named,
+    imported: true,
     handler: async (input: unknown, context: OperationContext) => {
       try {
         return await map.call(id, input, forwarded(context, lightSignal(context)))

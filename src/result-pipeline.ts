@@ -56,6 +56,8 @@ export function processResult(
   return conformed === data ? result : { data: conformed, meta }
 }
 
+const NO_CHANGES: readonly NormalizeChange[] = Object.freeze([])
+
 function conform(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
   try {
     if (record.outputPasses(data)) return data
@@ -69,12 +71,17 @@ function conform(record: OperationRecord, data: unknown, host: PipelineHost): un
 function bring(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
   const { output, normalizer } = record
   const fits = output.check(data)
-  const { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: [] }
+  let { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: NO_CHANGES }
+  let nowFits = changes.length === 0 ? fits : output.check(value)
+  // An API that answers with something else, such as an error, did not mean these defaults.
+  if (!nowFits && record.isImported && record.normalizeMode === "keep") {
+    ;({ value, changes } = output.normalizer("convert").normalize(data))
+    nowFits = output.check(value)
+  }
   if (changes.length === 0) {
     if (!fits) report(record, data, host)
     return data
   }
-  const nowFits = output.check(value)
   // Never turn valid data invalid: if that is what normalising did, it did not happen.
   if (fits && !nowFits) return data
   if (host.onNormalize !== undefined) {

@@ -225,6 +225,11 @@ export interface OperationPolicy {
    * `Infinity` for as long as it likes.
    */
   readonly timeout?: number | undefined
+  /**
+   * The operation runs elsewhere, and its description may lag behind: where neither `normalize` nor
+   * the registry says otherwise, results are normalised with `"keep"` instead of `"strip"`.
+   */
+  readonly imported?: boolean | undefined
 }
 
 /** A spec with its handler. `defineOperation` gives one whose types are known. */

@@ -31,6 +31,7 @@ const NO_POLICY = {
   output: undefined,
   defaults: undefined,
   timeout: undefined,
+  imported: undefined,
 }
 
 /** A change of what is registered. */
@@ -71,7 +72,8 @@ export interface SearchResult extends Pick<
 }
 
 export interface CatalogOptions {
-  readonly normalize: NormalizeMode
+  /** Left out where the registry does not say. */
+  readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode
   readonly formats: boolean
   /** Milliseconds that a call may take. */

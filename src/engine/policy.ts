@@ -7,20 +7,21 @@ import { handlerFault } from "./handler-kind.ts"
 
 /** A copy of what was said beside the spec: a list that is changed later grants nothing. */
 export function takePolicy(policy: OperationPolicy): OperationPolicy {
-  const { composes, normalize, output, defaults, timeout } = policy
+  const { composes, normalize, output, defaults, timeout, imported } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
     ...(output && { output }),
     ...(defaults && { defaults }),
     ...(timeout !== undefined && { timeout }),
+    ...(imported === true && { imported }),
   }
 }
 
 /** What is wrong with what stands beside the spec. */
 export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
   const faults: ValueError[] = []
-  const { handler, type, composes, normalize, output, defaults, timeout, accessControl } =
+  const { handler, type, composes, normalize, output, defaults, timeout, imported, accessControl } =
     definition
   const wrong = (path: string, message: string | undefined): void => {
     if (message !== undefined) faults.push({ path, message })
@@ -38,6 +39,9 @@ export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
   }
   if (timeout !== undefined && !(typeof timeout === "number" && timeout > 0)) {
     wrong("/timeout", "must be a positive number of milliseconds, or Infinity")
+  }
+  if (imported !== undefined && typeof imported !== "boolean") {
+    wrong("/imported", "must be true or false")
   }
   const pointer: unknown = accessControl?.resourceIdPath
   if (typeof pointer === "string" && parsePointer(pointer) === undefined) {

@@ -15,7 +15,8 @@ type Passes = (value: unknown) => boolean
 
 /** What holds for operations that say nothing else. */
 export interface RecordDefaults {
-  readonly normalize: NormalizeMode
+  /** Left out: `"keep"` for imported operations, `"strip"` for others. */
+  readonly normalize: NormalizeMode | undefined
   readonly output: OutputMode
   readonly timeout: number
 }
@@ -33,6 +34,8 @@ export class OperationRecord {
   /** The vendor's own check of the input, for Standard Schemas: it may transform. */
   readonly vendor: VendorValidate | undefined
   readonly normalizeMode: NormalizeMode
+  /** Results come from elsewhere, where they may be something else than the schema describes. */
+  readonly isImported: boolean
   readonly outputMode: OutputMode
   /** Milliseconds that a call may take whose caller does not say. */
   readonly timeout: number
@@ -66,7 +69,9 @@ export class OperationRecord {
     this.#checked = checked
     this.composes = compileComposes(checked.policy.composes)
     this.vendor = checked.vendor
-    this.normalizeMode = checked.policy.normalize ?? defaults.normalize
+    this.isImported = checked.policy.imported === true
+    this.normalizeMode =
+      checked.policy.normalize ?? defaults.normalize ?? (this.isImported ? "keep" : "strip")
     this.outputMode = checked.policy.output ?? defaults.output
     const endless = this.isStream ? Number.POSITIVE_INFINITY : defaults.timeout
     this.timeout = checked.policy.timeout ?? endless

@@ -14,7 +14,10 @@ import type { KernelOptions } from "./kernel.ts"
 export interface RegistryOptions {
   /** A result that fails its schema: log it (the default), fail the call, or say nothing. */
   readonly output?: OutputMode | undefined
-  /** Strip undeclared properties of results (the default), keep them, or leave results alone. */
+  /**
+   * Strip undeclared properties of results (the default), keep them (the default of imported
+   * operations), or leave results alone. Set here, it counts for imported operations too.
+   */
   readonly normalize?: NormalizeMode | undefined
   /** Hears of every result that fails its schema, beside the log. */
   readonly onWarning?: ((warning: OutputWarning) => void) | undefined
@@ -61,7 +64,7 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
   validateRegistryOptions("new OperationRegistry", options)
   return {
     output: options.output ?? "warn",
-    normalize: options.normalize ?? "strip",
+    normalize: options.normalize,
     formats: options.formats === true,
     logger: options.logger ?? consoleLogger,
     clock: options.clock ?? systemClock,
@@ -90,6 +93,7 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   output: "any",
   defaults: "any",
   timeout: "any",
+  imported: "any",
 }
 
 /** Whether a registration takes the place of another. Throws a `TypeError` for options that are wrong. */

@@ -110,6 +110,7 @@ class LazyDefinition extends LazySpec {
   readonly output: OutputMode | undefined
   readonly defaults: OperationPolicy["defaults"]
   readonly timeout: OperationPolicy["timeout"]
+  readonly imported: OperationPolicy["imported"]
 
   constructor(parts: LazyParts) {
     super(parts)
@@ -118,6 +119,7 @@ class LazyDefinition extends LazySpec {
     this.output = parts.output
     this.defaults = parts.defaults
     this.timeout = parts.timeout
+    this.imported = parts.imported
   }
 }
 
@@ -267,6 +269,10 @@ class ChangedParts implements LazyParts {
 
   get timeout(): LazyParts["timeout"] {
     return this.#parts.timeout
+  }
+
+  get imported(): LazyParts["imported"] {
+    return this.#parts.imported
   }
 
   get composes(): LazyParts["composes"] {

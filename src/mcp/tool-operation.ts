@@ -114,6 +114,10 @@ class ToolParts implements LazyParts {
     return this.#server.normalize
   }
 
+  get imported(): true {
+    return true
+  }
+
   get output(): LazyParts["output"] {
     return this.#server.output
   }

@@ -16,6 +16,10 @@ export function limitsOf(
   operationId: string,
 ): CallLimits {
   const parent = context?.signal
+  // A registry that ends the call by then needs no second timer.
+  if (parent !== undefined && timeout !== undefined && endsWithin(context, timeout)) {
+    return { signal: parent, end: () => undefined }
+  }
   const deadline = parent === undefined ? context?.deadline : undefined
   const left = deadline === undefined ? undefined : Math.max(0, deadline - systemClock.now())
   const limit = Math.min(timeout ?? Number.POSITIVE_INFINITY, left ?? Number.POSITIVE_INFINITY)
@@ -40,4 +44,9 @@ export function limitsOf(
       if (parent !== undefined) ignoreSignal(parent, entry)
     },
   }
+}
+
+function endsWithin(context: HandlerContext | undefined, timeout: number): boolean {
+  const deadline = context?.deadline
+  return deadline !== undefined && deadline - systemClock.now() <= timeout
 }

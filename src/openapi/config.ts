@@ -59,7 +59,10 @@ export interface HTTPServiceConfig {
   readonly auth?: Credential | Secret | undefined
   /** Credentials by the name of the security scheme; these come before `auth`. */
   readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
-  /** Milliseconds that a request may take, beside the caller's own deadline. Not for streams. */
+  /**
+   * Milliseconds that a request may take; calls whose caller does not say have these instead of the
+   * registry's default of 30,000. Not for streams.
+   */
   readonly timeout?: number | undefined
   /** `return` gives a redirect as the answer it is; by default it is followed within its origin. */
   readonly redirect?: "follow" | "return" | undefined

@@ -1,6 +1,7 @@
 import { lazyOperation } from "../internal/lazy-operation.ts"
 import type { LazyOperation } from "../internal/lazy-operation.ts"
 import { getOwn, isPlainRecord } from "../schema/json.ts"
+import type { NormalizeMode, OutputMode } from "../types.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { Caller } from "./call.ts"
 import type { HTTPServiceConfig } from "./config.ts"
@@ -34,6 +35,13 @@ export interface ImportConfig extends HTTPServiceConfig {
   readonly flatten?: boolean | undefined
   /** Which of several declared content types request bodies have, where it is declared. */
   readonly contentType?: string | undefined
+  /**
+   * What becomes of results: `"keep"` converts values where nothing is lost, fills in declared defaults
+   * and keeps undeclared properties. Default: what the registry says, else `"keep"`.
+   */
+  readonly normalize?: NormalizeMode | undefined
+  /** A result that fails its schema: default is what the registry says, else `"warn"`. */
+  readonly output?: OutputMode | undefined
 }
 
 /** What an import found. */
@@ -66,6 +74,9 @@ export function importDocument(
     version: versionOf(document),
     flatten: config.flatten === true,
     contentType: config.contentType,
+    normalize: config.normalize,
+    output: config.output,
+    timeout: config.timeout,
     schemes: readSchemes(document),
     servers: rootServers(document),
   }

@@ -86,6 +86,8 @@ export const OPENAPI_OPTIONS: OptionsSchema<OpenAPIConfig> = {
   filter: "function",
   flatten: "boolean",
   contentType: "text",
+  normalize: { oneOf: ["strip", "keep", "off"] },
+  output: { oneOf: ["warn", "strict", "off"] },
   reconnect: {
     either: [
       "boolean",

@@ -40,7 +40,7 @@ export interface CompiledSchema<TValue = unknown> {
 }
 
 /** How far data is brought to its schema. */
-export type NormalizerKind = "strip" | "keep" | "defaults"
+export type NormalizerKind = "strip" | "keep" | "defaults" | "convert"
 
 const ASSERTIONS: ReadonlySet<string> = new Set([
   "type",
@@ -157,12 +157,12 @@ export class Compiled implements CompiledSchema {
     return probe === null ? () => false : (value) => test(value) && probe(value)
   }
 
-  /** What brings data to this schema, in one of three ways. */
+  /** What brings data to this schema, in one of four ways. */
   normalizer(kind: NormalizerKind): Normalizer {
     this.#normalizers ??= {}
     return (this.#normalizers[kind] ??= compileNormalizer(this.schema, {
       strip: kind === "strip",
-      defaults: true,
+      defaults: kind !== "convert",
       convert: kind !== "defaults",
       check: (part, root) => this.#partCheck(part, root),
     }))

@@ -44,6 +44,9 @@ export interface ImportContext {
   readonly flatten: boolean
   /** The user's choice of a content type for bodies. */
   readonly contentType: string | undefined
+  readonly normalize: LazyParts["normalize"]
+  readonly output: LazyParts["output"]
+  readonly timeout: LazyParts["timeout"]
   readonly schemes: ReadonlyMap<string, SecurityScheme>
   readonly servers: readonly ServerModel[]
 }
@@ -138,13 +141,21 @@ export class OperationSource implements LazyParts {
     return undefined
   }
 
-  // What a real API adds to its answers is worth having, and what it leaves out is not made up.
-  get normalize(): "off" {
-    return "off"
+  get imported(): true {
+    return true
   }
 
-  get output(): "warn" {
-    return "warn"
+  get normalize(): LazyParts["normalize"] {
+    return this.context.normalize
+  }
+
+  get output(): LazyParts["output"] {
+    return this.context.output
+  }
+
+  /** Of one request; a stream takes as long as it likes. */
+  get timeout(): LazyParts["timeout"] {
+    return this.type === "subscription" ? undefined : this.context.timeout
   }
 
   // A default is what the API does without the parameter: there is no need to send it.
