@@ -26,6 +26,8 @@ export type Version = "2.0" | "3.0" | "3.1"
 
 /** More references in a row than this are a loop. */
 const MAX_HOPS = 64
+const LOOP = "it leads back to itself"
+const NOTHING = "there is nothing at that place"
 
 /** A document and the files it refers to, with references looked up once and never copied. */
 export class OpenAPIDocument {
@@ -39,6 +41,8 @@ export class OpenAPIDocument {
   readonly #refused: ReadonlyMap<string, string>
   readonly #places = new Map<SourceFile, Map<string, Place | BrokenRef>>()
   readonly #ids = new Map<SourceFile, Map<string, Place>>()
+  /** References that are being followed in the middle of a pointer. */
+  #hops = 0
 
   constructor(
     root: Readonly<Record<string, unknown>>,
@@ -61,6 +65,11 @@ export class OpenAPIDocument {
     this.#refused = refused
   }
 
+  /** The document itself as a place. */
+  get place(): Place {
+    return { value: this.root, file: this.entry, pointer: "" }
+  }
+
   /** Where a reference leads: one step. */
   lookUp(ref: string, from: SourceFile): Place | BrokenRef {
     let places = this.#places.get(from)
@@ -80,7 +89,24 @@ export class OpenAPIDocument {
       if ("reason" in next) return next
       place = next
     }
-    return { ref: refOf(value), reason: "it leads back to itself" }
+    return { ref: refOf(value), reason: LOOP }
+  }
+
+  /**
+   * What stands at a place and, as long as that has a reference, what it leads to: each may say
+   * something beside its reference, and what comes first counts.
+   */
+  parts(value: unknown, file: SourceFile, pointer: string): readonly Place[] | BrokenRef {
+    const parts: Place[] = [{ value, file, pointer }]
+    for (const { value: part, file: from } of parts) {
+      const ref = isPlainRecord(part) ? getOwn(part, "$ref") : undefined
+      if (typeof ref !== "string") return parts
+      const next = this.lookUp(ref, from)
+      if ("reason" in next) return next
+      if (parts.length > MAX_HOPS) break
+      parts.push(next)
+    }
+    return { ref: refOf(value), reason: LOOP }
   }
 
   #find(ref: string, from: SourceFile): Place | BrokenRef {
@@ -108,15 +134,44 @@ export class OpenAPIDocument {
     if (!fragment.startsWith("/")) {
       return this.#byId(`#${fragment}`, file) ?? broken(ref, `there is no anchor "${fragment}"`)
     }
-    const tokens = tokensOf(fragment)
-    let value: unknown = file.root
-    for (const token of tokens) {
-      if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) {
-        return broken(ref, "there is nothing at that place")
+    const pointer = fragment.includes("%") ? decode(fragment) : fragment
+    const tokens = pointerTokens(pointer) ?? []
+    return this.#walk(ref, { value: file.root, file, pointer: "" }, tokens, pointer)
+  }
+
+  #walk(
+    ref: string,
+    start: Place,
+    tokens: readonly string[],
+    pointer = pointerTo(start, tokens),
+  ): Place | BrokenRef {
+    const { file } = start
+    let { value } = start
+    for (let index = 0; index < tokens.length; index++) {
+      const token = tokens[index] as string
+      if (typeof value !== "object" || value === null) return broken(ref, NOTHING)
+      if (!Object.hasOwn(value, token)) {
+        const place = { value, file, pointer: pointerTo(start, tokens.slice(0, index)) }
+        return this.#behind(ref, place, tokens.slice(index))
       }
       value = (value as Record<string, unknown>)[token]
     }
-    return { value, file, pointer: fragment.includes("%") ? decode(fragment) : fragment }
+    return { value, file, pointer }
+  }
+
+  /** The rest of a pointer that leads through a reference, as where `schemas` is another file. */
+  #behind(ref: string, place: Place, tokens: readonly string[]): Place | BrokenRef {
+    const { value, file, pointer } = place
+    const through = isPlainRecord(value) ? getOwn(value, "$ref") : undefined
+    if (typeof through !== "string") return broken(ref, NOTHING)
+    if (this.#hops >= MAX_HOPS) return broken(ref, LOOP)
+    this.#hops++
+    try {
+      const target = this.follow(value, file, pointer)
+      return isBroken(target) ? broken(ref, target.reason) : this.#walk(ref, target, tokens)
+    } finally {
+      this.#hops--
+    }
   }
 
   /** Schemas that say `$id` or `$anchor`; looked for once, when the first such reference comes. */
@@ -131,7 +186,7 @@ export class OpenAPIDocument {
 }
 
 /** Whether a look-up failed. */
-export function isBroken(found: Place | BrokenRef): found is BrokenRef {
+export function isBroken(found: Place | readonly Place[] | BrokenRef): found is BrokenRef {
   return "reason" in found
 }
 
@@ -153,6 +208,10 @@ function refOf(value: unknown): string {
   return isPlainRecord(value) ? String(value["$ref"]) : ""
 }
 
+function pointerTo({ pointer }: Place, tokens: readonly string[]): string {
+  return tokens.reduce<string>(childPointer, pointer)
+}
+
 function absolute(uri: string, base: string): string | undefined {
   try {
     const url = base === "" ? new URL(uri) : new URL(uri, base)
@@ -164,10 +223,6 @@ function absolute(uri: string, base: string): string | undefined {
 }
 
 /** Percent-encoding belongs to the URI, `~0` and `~1` to the pointer in it. */
-function tokensOf(fragment: string): readonly string[] {
-  return pointerTokens(fragment.includes("%") ? decode(fragment) : fragment) ?? []
-}
-
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,7 +1,7 @@
 import { isCallError } from "../errors.ts"
 import { reasonOf } from "../schema/describe.ts"
 import { parseText } from "./parse.ts"
-import { fileOf, findReferences, mentionsExternal, selfOf, targetOf } from "./references.ts"
+import { fileOf, mentionsExternal, referencesAt, selfOf } from "./references.ts"
 import type { FoundReference } from "./references.ts"
 
 /** A document whose references are to be followed. */
@@ -114,7 +114,7 @@ class Files {
     const self = selfOf(root, url)
     const todo = [...references]
     for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
-      for (const found of findReferences(targetOf(root, next.ref), next.isMap, this.#seen)) {
+      for (const found of referencesAt(root, next, this.#seen)) {
         const target = fileOf(found.ref, url)
         const alternative = self === undefined ? undefined : fileOf(found.ref, self)
         const isHere = target === url || (self !== undefined && alternative === self)

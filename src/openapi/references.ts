@@ -5,6 +5,8 @@ export interface FoundReference {
   readonly ref: string
   /** What it stands for is a map of named things, such as all of `paths`. */
   readonly isMap: boolean
+  /** What it stands for is an example, or a map of them: data, but for references in their place. */
+  readonly isExample?: true
 }
 
 // Anywhere but at a local pointer. Comments and examples match too: a hit only means "look closer".
@@ -57,11 +59,7 @@ export function mentionsExternal(text: string): boolean {
  *
  * What is in `seen` is not looked at again.
  */
-export function findReferences(
-  value: unknown,
-  isMap: boolean,
-  seen: Set<object>,
-): FoundReference[] {
+function findReferences(value: unknown, isMap: boolean, seen: Set<object>): FoundReference[] {
   const found: FoundReference[] = []
   // A list of what is left to do: documents may be nested deeper than the stack is.
   const todo: Array<readonly [unknown, boolean]> = [[value, isMap]]
@@ -77,10 +75,22 @@ export function findReferences(
       if (key === "$ref" && typeof child === "string") found.push({ ref: child, isMap: named })
       else if (named) todo.push([child, false])
       else if (key === "discriminator") found.push(...mappingOf(child))
+      else if (key === "examples") found.push(...examplesIn(child, seen))
       else if (!DATA.has(key) && !key.startsWith("x-")) todo.push([child, MAPS.has(key)])
     }
   }
   return found
+}
+
+/** Finds the references in what a reference stands for. */
+export function referencesAt(
+  root: unknown,
+  { ref, isMap, isExample }: FoundReference,
+  seen: Set<object>,
+): FoundReference[] {
+  const target = targetOf(root, ref)
+  if (isExample !== true) return findReferences(target, isMap, seen)
+  return isMap ? examplesIn(target, seen) : exampleRef(target, false, seen)
 }
 
 /** The file that a reference names, absolute and without fragment; `undefined` when it is no address. */
@@ -95,7 +105,7 @@ export function fileOf(ref: string, base: string): string | undefined {
 }
 
 /** The value at the fragment of a reference; the whole file where it is no pointer, or a wrong one. */
-export function targetOf(root: unknown, ref: string): unknown {
+function targetOf(root: unknown, ref: string): unknown {
   const hash = ref.indexOf("#")
   if (hash < 0) return root
   let value = root
@@ -120,6 +130,23 @@ function mappingOf(discriminator: unknown): FoundReference[] {
     .filter((ref) => typeof ref === "string")
     .filter((ref) => ref.includes("/") || /\.(?:json|ya?ml)(?:#|$)/i.test(ref))
     .map((ref) => ({ ref, isMap: false }))
+}
+
+// Named examples may be references; what they hold is data. Swagger 2.0 has data by media type there.
+function examplesIn(examples: unknown, seen: Set<object>): FoundReference[] {
+  if (!isPlainRecord(examples) || seen.has(examples)) return []
+  const found = exampleRef(examples, true, seen)
+  for (const [name, example] of Object.entries(examples)) {
+    if (!name.includes("/")) found.push(...exampleRef(example, false, seen))
+  }
+  return found
+}
+
+function exampleRef(holder: unknown, isMap: boolean, seen: Set<object>): FoundReference[] {
+  if (!isPlainRecord(holder) || seen.has(holder)) return []
+  seen.add(holder)
+  const ref = getOwn(holder, "$ref")
+  return typeof ref === "string" ? [{ ref, isMap, isExample: true }] : []
 }
 
 function decode(text: string): string {

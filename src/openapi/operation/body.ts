@@ -11,7 +11,7 @@ import type {
 import type { Note } from "../schema/convert.ts"
 import { isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
-import { child, mediaClass, readContent } from "./media.ts"
+import { child, followedChild, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { LegacyBody } from "./parameters.ts"
 
@@ -39,26 +39,25 @@ export function readBody(
   notes: Note[],
 ): Body | undefined {
   if (document.version === "2.0") return legacyBody(document, operation, legacy)
-  const declared = operation.raw["requestBody"]
-  if (!isPlainRecord(declared)) return undefined
-  const pointer = `${operation.pointer}/requestBody`
-  const place = document.follow(declared, operation.file, pointer)
+  const declared = operation.member("requestBody")
+  if (declared === undefined || !isPlainRecord(declared.value)) return undefined
+  const { pointer } = declared
+  const place = document.follow(declared.value, declared.file, pointer)
   if (isBroken(place) || !isPlainRecord(place.value)) {
     const why = isBroken(place) ? brokenMessage(place) : "A body must be an object."
     notes.push({ pointer, message: `${why} Any body is sent as JSON.` })
-    return { required: false, media: [anyJson(place, operation, pointer)] }
+    return { required: false, media: [anyJson(declared)] }
   }
   const { description, required } = place.value
-  const media = readContent(document, place)
+  const media = readContent(document, place, notes)
   return {
     required: required === true,
     ...(typeof description === "string" && { description }),
-    media: media.length > 0 ? media : [anyJson(place, operation, pointer)],
+    media: media.length > 0 ? media : [anyJson(place)],
   }
 }
 
-function anyJson(place: unknown, operation: RawOperation, pointer: string): Media {
-  const { file } = isPlainRecord(place) && "file" in place ? (place as unknown as Place) : operation
+function anyJson({ file, pointer }: Place): Media {
   return { type: "application/json", class: "json", place: { value: {}, file, pointer } }
 }
 
@@ -134,14 +133,14 @@ function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<st
     }
     return fields
   }
-  const encodings = isPlainRecord(media.place.value) ? media.place.value["encoding"] : undefined
+  const encodings = followedChild(document, media.place, "encoding")
   for (const [name, place] of propertiesOf(document, media.schema)) {
     const schema = document.follow(place.value, place.file, place.pointer)
     fields.set(name, { isBinary: !isBroken(schema) && holdsBytes(document, schema, 0) })
   }
-  if (!isPlainRecord(encodings)) return fields
-  for (const name of Object.keys(encodings)) {
-    const encoding = encodings[name]
+  if (encodings === undefined || !isPlainRecord(encodings.value)) return fields
+  for (const name of Object.keys(encodings.value)) {
+    const encoding = followedChild(document, encodings, name)?.value
     if (!isPlainRecord(encoding)) continue
     fields.set(name, {
       isBinary: fields.get(name)?.isBinary ?? false,

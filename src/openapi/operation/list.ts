@@ -2,6 +2,7 @@ import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../schema/convert.ts"
+import { child } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -10,33 +11,39 @@ interface PathItem {
   readonly path: string
   /** What holds for all operations of the path. */
   readonly raw: Raw
+  /** The document itself. */
   readonly file: SourceFile
-  /** Where it stands when it is somewhere else than in `paths`. */
-  readonly elsewhere: string | undefined
+  /** Where it stands, if that is not simply in `paths`: several places where there are references. */
+  readonly parts?: readonly Place[] | undefined
 }
 
 /** An operation where it stands in the document. */
 export class RawOperation {
+  /** All that is said of it, also by what it refers to. */
   readonly raw: Raw
   /** Upper-case, but for the additional ones of 3.2, which are sent as they are written. */
   readonly method: string
   readonly #key: string
   readonly #item: PathItem
-  /** Written beside a reference to the path, so in the document itself. */
-  readonly #beside: SourceFile | undefined
+  /** What holds it, where the path has parts. */
+  readonly #holder: Place | undefined
+  /** What it is made of, where it is a reference. */
+  readonly #parts: readonly Place[] | undefined
 
   constructor(
     raw: Raw,
     method: string,
     key: string,
     item: PathItem,
-    beside: SourceFile | undefined,
+    holder: Place | undefined,
+    parts: readonly Place[] | undefined,
   ) {
     this.raw = raw
     this.method = method
     this.#key = key
     this.#item = item
-    this.#beside = beside
+    this.#holder = holder
+    this.#parts = parts
   }
 
   get path(): string {
@@ -44,24 +51,28 @@ export class RawOperation {
   }
 
   get file(): SourceFile {
-    return this.#beside ?? this.#item.file
+    return this.#holder?.file ?? this.#item.file
   }
 
   get pointer(): string {
-    const at = this.#beside === undefined ? this.itemPointer : ownPointer(this.#item.path)
-    return `${at}/${this.#key}`
+    return `${this.#holder?.pointer ?? ownPointer(this.#item.path)}/${this.#key}`
   }
 
-  get item(): Raw {
-    return this.#item.raw
+  /** What the operation says under a key, and where. */
+  member(key: string): Place | undefined {
+    if (this.#parts !== undefined) return partOf(this.#parts, key)
+    const value = this.raw[key]
+    if (value === undefined || value === null) return undefined
+    return { value, file: this.file, pointer: `${this.pointer}/${key}` }
   }
 
-  get itemFile(): SourceFile {
-    return this.#item.file
-  }
-
-  get itemPointer(): string {
-    return this.#item.elsewhere ?? ownPointer(this.#item.path)
+  /** What its path says under a key, for all operations, and where. */
+  shared(key: string): Place | undefined {
+    const { raw, path, file, parts } = this.#item
+    if (parts !== undefined) return partOf(parts, key)
+    const value = raw[key]
+    if (value === undefined || value === null) return undefined
+    return { value, file, pointer: `${ownPointer(path)}/${key}` }
   }
 }
 
@@ -85,6 +96,12 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 /** What fetch refuses to send. */
 const FORBIDDEN: ReadonlySet<string> = new Set(["CONNECT", "TRACK"])
 
+/** One of these is in every operation; what is referred to and has none is something else. */
+const SIGNS = [
+  ...["responses", "operationId", "requestBody", "tags", "callbacks", "security"],
+  ...["produces", "consumes"],
+]
+
 /** Finds the operations of a document; nothing else in it is looked at. */
 export function listOperations(document: OpenAPIDocument): {
   operations: RawOperation[]
@@ -92,7 +109,9 @@ export function listOperations(document: OpenAPIDocument): {
 } {
   const found = { operations: [] as RawOperation[], skipped: [] as Skipped[] }
   const paths = getOwn(document.root, "paths")
-  if (isPlainRecord(paths)) {
+  if (!isPlainRecord(paths)) return found
+  if (typeof paths["$ref"] === "string") listElsewhere(document, paths, found)
+  else {
     for (const path of Object.keys(paths)) {
       if (!path.startsWith("x-")) listPath(document, path, paths[path], found)
     }
@@ -113,81 +132,124 @@ function ownPointer(path: string): string {
   return last.pointer
 }
 
-function listPath(document: OpenAPIDocument, path: string, value: unknown, found: Found): void {
-  if (isPlainRecord(value) && value["$ref"] === undefined) {
-    const item = { path, raw: value, file: document.entry, elsewhere: undefined }
-    listMethods(item, value, found, undefined)
+/** All of `paths` by reference. */
+function listElsewhere(document: OpenAPIDocument, paths: Raw, found: Found): void {
+  const parts = document.parts(paths, document.entry, "/paths")
+  if (isBroken(parts)) {
+    const note = { pointer: "/paths", message: brokenMessage(parts) }
+    found.skipped.push({ path: "", note })
     return
   }
-  const place = document.follow(value, document.entry, ownPointer(path))
-  const skip = (message: string): void => {
-    found.skipped.push({ path, note: { pointer: ownPointer(path), message } })
+  for (const path of Object.keys(joined(parts))) {
+    const place = partOf(parts, path)
+    if (place === undefined || path.startsWith("x-") || path === "$ref") continue
+    listReferred(document, path, place, found)
   }
-  if (isBroken(place)) skip(brokenMessage(place))
-  else if (isPlainRecord(place.value)) listReferred(document, path, value as Raw, place, found)
-  // An empty path in YAML is null: it has no operations, which is no mistake.
-  else if (place.value !== null && place.value !== undefined) skip("A path must be an object.")
+}
+
+function listPath(document: OpenAPIDocument, path: string, value: unknown, found: Found): void {
+  if (!isPlainRecord(value) || value["$ref"] !== undefined) {
+    const place = { value, file: document.entry, pointer: ownPointer(path) }
+    listReferred(document, path, place, found)
+    return
+  }
+  const item = { path, raw: value, file: document.entry }
+  listMethods(document, item, value, undefined, found)
 }
 
 /** A path by reference: beside it the path may say more, and what it says itself comes first. */
-function listReferred(
-  document: OpenAPIDocument,
-  path: string,
-  own: Raw,
-  place: Place,
-  found: Found,
-): void {
-  const target = place.value as Raw
-  const raw: Raw = { ...target, ...own }
-  const item = { path, raw, file: place.file, elsewhere: place.pointer }
-  const beside: Record<string, unknown> = {}
-  const there: Record<string, unknown> = {}
-  for (const key of Object.keys(raw)) {
-    if (Object.hasOwn(own, key)) beside[key] = raw[key]
-    else there[key] = raw[key]
+function listReferred(document: OpenAPIDocument, path: string, place: Place, found: Found): void {
+  const parts = document.parts(place.value, place.file, place.pointer)
+  const skip = (message: string): void => {
+    found.skipped.push({ path, note: { pointer: place.pointer, message } })
   }
-  listMethods(item, there, found, undefined)
-  listMethods(item, beside, found, document.entry)
+  if (isBroken(parts)) return skip(brokenMessage(parts))
+  const target = parts.at(-1)?.value
+  // An empty path in YAML is null: it has no operations, which is no mistake.
+  if (target === null || target === undefined) return
+  if (!isPlainRecord(target)) return skip("A path must be an object.")
+  const item = { path, raw: joined(parts), file: document.entry, parts }
+  const methods = parts.map(({ value }) => ({ ...(value as Raw) }))
+  // What an earlier part says replaces what a later one does.
+  methods.forEach((own, index) => {
+    for (const later of methods.slice(index + 1))
+      for (const key of Object.keys(own)) delete later[key]
+  })
+  for (let index = parts.length - 1; index >= 0; index--) {
+    listMethods(document, item, methods[index] as Raw, parts[index], found)
+  }
 }
 
 function listMethods(
+  document: OpenAPIDocument,
   item: PathItem,
   methods: Raw,
+  holder: Place | undefined,
   found: Found,
-  beside: SourceFile | undefined,
 ): void {
   for (const key of Object.keys(methods)) {
     const method = METHODS.get(key)
-    if (method !== undefined) addOperation(item, methods[key], method, key, found, beside)
-    else if (key === "additionalOperations") {
+    if (method !== undefined) {
+      addOperation(document, item, methods[key], method, key, holder, found)
+    } else if (key === "additionalOperations") {
       const more = methods[key]
       if (!isPlainRecord(more)) continue
       for (const name of Object.keys(more)) {
         const at = `${key}/${escapeToken(name)}`
         // The specification: sent just as it is written.
-        addOperation(item, more[name], name, at, found, beside)
+        addOperation(document, item, more[name], name, at, holder, found)
       }
     }
   }
 }
 
 function addOperation(
+  document: OpenAPIDocument,
   item: PathItem,
-  raw: unknown,
+  value: unknown,
   method: string,
   key: string,
+  holder: Place | undefined,
   { operations, skipped }: Found,
-  beside: SourceFile | undefined,
 ): void {
-  const fault = !isPlainRecord(raw)
-    ? "An operation must be an object."
-    : !TOKEN.test(method) || FORBIDDEN.has(method.toUpperCase())
-      ? `No request can be sent with the method "${method.slice(0, 40)}".`
-      : undefined
-  const operation = new RawOperation(isPlainRecord(raw) ? raw : {}, method, key, item, beside)
+  const plain: Raw = isPlainRecord(value) ? value : {}
+  let operation = new RawOperation(plain, method, key, item, holder, undefined)
+  let fault: string | undefined
+  if (!isPlainRecord(value)) fault = "An operation must be an object."
+  else if (!TOKEN.test(method) || FORBIDDEN.has(method.toUpperCase())) {
+    fault = `No request can be sent with the method "${method.slice(0, 40)}".`
+  } else if (typeof value["$ref"] === "string") {
+    const parts = document.parts(value, operation.file, operation.pointer)
+    if (isBroken(parts)) fault = brokenMessage(parts)
+    else if (!isOperation(parts.at(-1)?.value)) {
+      fault = `Reference "${value["$ref"].slice(0, 200)}" leads to something that is no operation.`
+    } else operation = new RawOperation(joined(parts), method, key, item, holder, parts)
+  }
   if (fault === undefined) operations.push(operation)
   else {
     const { pointer, path } = operation
     skipped.push({ method, path, note: { pointer, message: fault } })
   }
+}
+
+/** Whether what is referred to is an operation, as far as one can tell. */
+function isOperation(value: unknown): boolean {
+  return isPlainRecord(value) && SIGNS.some((sign) => Object.hasOwn(value, sign))
+}
+
+/** What several parts say together: what comes first counts. */
+function joined(parts: readonly Place[]): Raw {
+  return parts.reduceRight<Raw>(
+    (all, { value }) => (isPlainRecord(value) ? { ...all, ...value } : all),
+    {},
+  )
+}
+
+/** The first of several parts that says something under a key. */
+function partOf(parts: readonly Place[], key: string): Place | undefined {
+  for (const part of parts) {
+    const found = child(part, key)
+    if (found !== undefined) return found
+  }
+  return undefined
 }

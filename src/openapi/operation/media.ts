@@ -1,8 +1,11 @@
 import { isJson, isText, parseMediaType, streamKindOf } from "../../http/media-type.ts"
 import type { StreamKind } from "../../http/media-type.ts"
 import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
-import { isBroken } from "../document.ts"
+import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
+import type { Note } from "../schema/convert.ts"
+
+type Raw = Readonly<Record<string, unknown>>
 
 /** What a content type is to us: how its values are given, and how they come. */
 export type MediaClass = "json" | "form" | "multipart" | "text" | "binary" | StreamKind
@@ -49,15 +52,24 @@ export function isStream(kind: MediaClass): kind is StreamKind {
   return kind === "sse" || kind === "ndjson" || kind === "json-seq"
 }
 
-/** The content types under a `content` object. */
-export function readContent(document: OpenAPIDocument, holder: Place): Media[] {
-  const content = isPlainRecord(holder.value) ? getOwn(holder.value, "content") : undefined
-  if (!isPlainRecord(content)) return []
+/** The content types under a `content` object. What leads nowhere says nothing, and is noted. */
+export function readContent(document: OpenAPIDocument, holder: Place, notes: Note[]): Media[] {
+  const declared = child(holder, "content")
+  if (declared === undefined) return []
+  const content = document.follow(declared.value, declared.file, declared.pointer)
+  if (isBroken(content)) {
+    notes.push({ pointer: declared.pointer, message: `${brokenMessage(content)} ${ANYTHING}` })
+    return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
+  }
+  if (!isPlainRecord(content.value)) return []
   const found: Media[] = []
-  for (const type of Object.keys(content)) {
-    const pointer = `${holder.pointer}/content/${escapeToken(type)}`
-    const followed = document.follow(content[type], holder.file, pointer)
-    const place = isBroken(followed) ? { value: {}, file: holder.file, pointer } : followed
+  for (const type of Object.keys(content.value)) {
+    const own = memberOf(content, type)
+    const followed = document.follow(own.value, own.file, own.pointer)
+    if (isBroken(followed)) {
+      notes.push({ pointer: own.pointer, message: `${brokenMessage(followed)} ${ANYTHING}` })
+    }
+    const place = isBroken(followed) ? { ...own, value: {} } : followed
     found.push({
       type,
       class: mediaClass(type),
@@ -69,9 +81,46 @@ export function readContent(document: OpenAPIDocument, holder: Place): Media[] {
   return found
 }
 
+const ANYTHING = "Anything is accepted here."
+
+/** What a member of an object is in the end; absent when it is not there or leads nowhere. */
+export function followedChild(
+  document: OpenAPIDocument,
+  place: Place,
+  key: string,
+): Place | undefined {
+  const found = child(place, key)
+  if (found === undefined) return undefined
+  const followed = document.follow(found.value, found.file, found.pointer)
+  return isBroken(followed) ? undefined : followed
+}
+
+/** Notes what leads nowhere in a map that has no say in calls, such as that of named examples. */
+export function noteBroken(
+  document: OpenAPIDocument,
+  place: Place,
+  key: string,
+  notes: Note[],
+): void {
+  const follow = (one: Place): Place | undefined => {
+    const followed = document.follow(one.value, one.file, one.pointer)
+    if (!isBroken(followed)) return followed
+    const message = `${brokenMessage(followed)} It is not described.`
+    notes.push({ pointer: one.pointer, message, isNeutral: true })
+    return undefined
+  }
+  const declared = child(place, key)
+  const map = declared && follow(declared)
+  if (map === undefined || !isPlainRecord(map.value)) return
+  for (const name of Object.keys(map.value)) follow(memberOf(map, name))
+}
+
 /** A member of an object, with its place; absent when it is not there. */
 export function child(place: Place, key: string): Place | undefined {
   const value = isPlainRecord(place.value) ? getOwn(place.value, key) : undefined
-  if (value === undefined || value === null) return undefined
-  return { value, file: place.file, pointer: `${place.pointer}/${escapeToken(key)}` }
+  return value === undefined || value === null ? undefined : memberOf(place, key)
+}
+
+function memberOf({ value, file, pointer }: Place, key: string): Place {
+  return { value: (value as Raw)[key], file, pointer: `${pointer}/${escapeToken(key)}` }
 }

@@ -1,9 +1,8 @@
-import { escapeToken, isPlainRecord } from "../../schema/json.ts"
-import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
 import type { Note } from "../schema/convert.ts"
 import type { Converted } from "../schema/definition.ts"
+import { readContent } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -41,7 +40,7 @@ export function readParameter(document: OpenAPIDocument, place: Place): Read {
   }
   const legacy = document.version === "2.0"
   if (!legacy && location === "header" && SPOKEN_OF.has(name.toLowerCase())) return {}
-  const content = legacy ? undefined : contentOf(document, raw, place)
+  const content = legacy ? undefined : contentOf(document, place)
   const serialization = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
   return {
     parameter: {
@@ -58,6 +57,7 @@ export function readParameter(document: OpenAPIDocument, place: Place): Read {
       schema: legacy ? place : (content?.schema ?? schemaAt(raw, place)),
       converted: undefined,
     },
+    note: content?.note,
   }
 }
 
@@ -69,17 +69,11 @@ function schemaAt(raw: Raw, place: Place): Place | undefined {
 
 function contentOf(
   document: OpenAPIDocument,
-  raw: Raw,
   place: Place,
-): { type: string; schema: Place | undefined } | undefined {
-  const content = raw["content"]
-  if (!isPlainRecord(content)) return undefined
-  const [type] = Object.keys(content)
-  if (type === undefined) return undefined
-  const pointer = `${place.pointer}/content/${escapeToken(type)}`
-  const media = document.follow(content[type], place.file, pointer)
-  if (isBroken(media) || !isPlainRecord(media.value)) return { type, schema: undefined }
-  return { type, schema: schemaAt(media.value, media) }
+): { type: string; schema?: Place | undefined; note?: Note | undefined } | undefined {
+  const notes: Note[] = []
+  const [media] = readContent(document, place, notes)
+  return media && { type: media.type, schema: media.schema, note: notes[0] }
 }
 
 const STYLES: ReadonlySet<unknown> = new Set([

@@ -34,10 +34,13 @@ interface Listed {
 
 const NOTHING: Listed = { parameters: [], form: [], notes: [] }
 
+/** Lists within lists of parameters. */
+const MAX_LISTS = 8
+
 /** Reads parameters; those that operations share are read once. */
 export class ParameterReader {
   readonly #document: OpenAPIDocument
-  readonly #byRef = new Map<SourceFile, Map<string, Read>>()
+  readonly #byRef = new Map<SourceFile, Map<string, readonly Read[]>>()
   /** The list of the path that was read last: its operations follow each other. */
   #shared: { readonly list: unknown; readonly found: Listed } | undefined
   readonly #undeclared = new Map<string, Parameter>()
@@ -53,9 +56,8 @@ export class ParameterReader {
    * header before cookie) has the plain name and the others say where they go: `query_id`.
    */
   read(operation: RawOperation, hasBody: boolean): Parameters {
-    const { raw, file, pointer, item, itemFile, itemPointer } = operation
-    const own = this.#list(raw["parameters"], file, `${pointer}/parameters`, false)
-    const shared = this.#list(item["parameters"], itemFile, `${itemPointer}/parameters`, true)
+    const own = this.#list(operation.member("parameters"), false)
+    const shared = this.#list(operation.shared("parameters"), true)
     const joined = shared === NOTHING ? own : joinLists(own, shared)
     const notes = joined.notes.slice()
     const list = joined.parameters.slice()
@@ -69,23 +71,27 @@ export class ParameterReader {
     }
   }
 
-  #list(list: unknown, file: SourceFile, pointer: string, isShared: boolean): Listed {
-    if (list === undefined || list === null) return NOTHING
-    if (isShared && this.#shared?.list === list) return this.#shared.found
+  #list(declared: Place | undefined, isShared: boolean): Listed {
+    if (declared === undefined) return NOTHING
+    const known = isShared ? this.#shared : undefined
+    if (known !== undefined && known.list === declared.value) return known.found
     const notes: Note[] = []
     const parameters: Parameter[] = []
     const form: Place[] = []
     let body: Place | undefined
     let contentType: string | undefined
     const isLegacy = this.#document.version === "2.0"
+    const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
+    const { value: list, file, pointer } = isBroken(followed) ? declared : followed
     const members: readonly unknown[] = Array.isArray(list) ? list : []
-    if (!Array.isArray(list)) {
+    if (isBroken(followed)) {
+      const message = `${brokenMessage(followed)} The parameters are left out.`
+      notes.push({ pointer, message })
+    } else if (!Array.isArray(list)) {
       notes.push({ pointer, message: `"parameters" must be a list; it is left out.` })
     }
-    for (let index = 0; index < members.length; index++) {
-      const read = this.#member(members[index], file, pointer, index)
-      if (read.note !== undefined) notes.push(read.note)
-      const { parameter, place } = read
+    for (const { parameter, place, note } of this.#members(members, file, pointer, 0)) {
+      if (note !== undefined) notes.push(note)
       if (parameter !== undefined) {
         if (hasSame(parameters, parameter)) continue
         if (isLegacy && isHeader(parameter, "content-type")) {
@@ -98,30 +104,54 @@ export class ParameterReader {
       }
     }
     const found = { parameters, body, form, contentType, notes }
-    if (isShared) this.#shared = { list, found }
+    if (isShared) this.#shared = { list: declared.value, found }
     return found
   }
 
-  /** A member of a list: what it refers to is read once, however many lists have it. */
-  #member(raw: unknown, file: SourceFile, pointer: string, index: number): Read {
-    const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
-    if (typeof ref !== "string") return this.#readAt(raw, file, `${pointer}/${index}`)
-    let known = this.#byRef.get(file)
-    if (known === undefined) this.#byRef.set(file, (known = new Map()))
-    let read = known.get(ref)
-    if (read === undefined) {
-      read = this.#readAt(raw, file, `${pointer}/${index}`)
-      known.set(ref, read)
+  /** What a list holds; what a member refers to is read once, however many lists have it. */
+  #members(
+    members: readonly unknown[],
+    file: SourceFile,
+    pointer: string,
+    depth: number,
+  ): readonly Read[] {
+    const found: Read[] = []
+    for (let index = 0; index < members.length; index++) {
+      const raw = members[index]
+      const at = `${pointer}/${index}`
+      const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
+      if (typeof ref !== "string") {
+        found.push(...this.#readAt(raw, file, at, depth))
+        continue
+      }
+      let known = this.#byRef.get(file)
+      if (known === undefined) this.#byRef.set(file, (known = new Map()))
+      let reads = known.get(ref)
+      if (reads === undefined) {
+        // Until it has been read: a list may have itself among its members.
+        known.set(ref, [])
+        reads = this.#readAt(raw, file, at, depth)
+        known.set(ref, reads)
+      }
+      found.push(...reads)
     }
-    return read
+    return found
   }
 
-  #readAt(raw: unknown, file: SourceFile, pointer: string): Read {
+  /** One parameter, or those of a list that stands where one should be. */
+  #readAt(raw: unknown, file: SourceFile, pointer: string, depth: number): readonly Read[] {
     const place = this.#document.follow(raw, file, pointer)
     if (isBroken(place)) {
       const message = `${brokenMessage(place)} The parameter is left out.`
-      return { note: { pointer, message } }
+      return [{ note: { pointer, message } }]
     }
+    if (Array.isArray(place.value) && depth < MAX_LISTS) {
+      return this.#members(place.value, place.file, place.pointer, depth + 1)
+    }
+    return [this.#read(place, pointer)]
+  }
+
+  #read(place: Place, pointer: string): Read {
     const { value } = place
     if (
       !isPlainRecord(value) ||

@@ -1,6 +1,6 @@
 import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
-import type { OpenAPIDocument, Place } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../schema/convert.ts"
 import { typesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
@@ -18,37 +18,58 @@ export interface Response {
   readonly place: Place
 }
 
+/** The responses of an operation, where they stand. */
+type Declared = ReadonlyMap<string, Place>
+
+/** What an operation declares, references followed; what leads nowhere is noted. */
+function declaredResponses(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  notes: Note[],
+): Declared {
+  const found = new Map<string, Place>()
+  const member = operation.member("responses")
+  if (member === undefined) return found
+  const parts = document.parts(member.value, member.file, member.pointer)
+  if (isBroken(parts)) {
+    const { pointer } = member
+    notes.push({ pointer, message: `${brokenMessage(parts)} Any answer is accepted.` })
+    return found
+  }
+  for (const part of parts) {
+    if (!isPlainRecord(part.value)) continue
+    for (const code of Object.keys(part.value)) {
+      if (found.has(code) || code === "$ref") continue
+      const { value, file, pointer } = part
+      found.set(code, { value: value[code], file, pointer: `${pointer}/${escapeToken(code)}` })
+    }
+  }
+  return found
+}
+
 /** The codes of an operation, sorted into successes and failures. */
-function codesOf(operation: RawOperation): {
-  responses: Raw
-  success: string[]
-  failure: string[]
-} {
-  const declared = operation.raw["responses"]
-  const responses: Raw = isPlainRecord(declared) ? declared : {}
+function codesOf(responses: Declared): { success: string[]; failure: string[] } {
   const success: string[] = []
   const failure: string[] = []
   let other = false
-  for (const code of Object.keys(responses)) {
+  for (const code of responses.keys()) {
     if (isSuccess(code)) success.push(code)
     else if (/^[45](?:\d\d|XX)$/i.test(code)) failure.push(code)
     else if (code !== "default" && !code.startsWith("x-")) other = true
   }
-  if (Object.hasOwn(responses, "default")) {
+  if (responses.has("default")) {
     // With nothing else to stand for a success, `default` is it.
     if (success.length === 0 && !other) success.push("default")
     else failure.push("default")
   }
   // 200, 201, the others in order, then ranges.
   if (success.length > 1) success.sort((left, right) => rank(left) - rank(right))
-  return { responses, success, failure }
+  return { success, failure }
 }
 
 function isSuccess(code: string): boolean {
   return code === "200" || (code.startsWith("2") && /^2(?:\d\d|XX)$/i.test(code))
 }
-
-type Raw = Readonly<Record<string, unknown>>
 
 function rank(code: string): number {
   if (code === "default") return 1000
@@ -73,16 +94,28 @@ export function answersOf(document: OpenAPIDocument, operation: RawOperation): A
   }
   const { responses } = operation.raw
   if (!isPlainRecord(responses)) return "plain"
+  if (typeof responses["$ref"] === "string") {
+    const success = readResponses(document, operation, "success", [])
+    const kinds = new Set(success.flatMap(({ media }) => media.map((one) => isStream(one.class))))
+    return kinds.has(true) ? (kinds.has(false) ? "both" : "stream") : "plain"
+  }
   const codes = Object.keys(responses)
   const isDefault = codes.length === 1 && codes[0] === "default"
   for (const code of codes) {
     if (!isDefault && !isSuccess(code)) continue
     let response = responses[code]
+    let file: SourceFile | undefined
     if (isPlainRecord(response) && response["$ref"] !== undefined) {
-      const place = document.follow(response, operation.file, "")
-      response = isBroken(place) ? undefined : place.value
+      const place = document.follow(response, fileOf(operation), "")
+      if (isBroken(place)) continue
+      response = place.value
+      file = place.file
     }
-    const content = isPlainRecord(response) ? response["content"] : undefined
+    let content = isPlainRecord(response) ? response["content"] : undefined
+    if (isPlainRecord(content) && content["$ref"] !== undefined) {
+      const place = document.follow(content, file ?? fileOf(operation), "")
+      content = isBroken(place) ? undefined : place.value
+    }
     if (!isPlainRecord(content)) continue
     for (const type of Object.keys(content)) {
       if (isStream(mediaClass(type))) stream = true
@@ -92,21 +125,19 @@ export function answersOf(document: OpenAPIDocument, operation: RawOperation): A
   return stream ? (plain ? "both" : "stream") : "plain"
 }
 
+function fileOf(operation: RawOperation): SourceFile {
+  return operation.member("responses")?.file ?? operation.file
+}
+
 /** The content types of the successes that are not streams, JSON first. */
 export function acceptOf(document: OpenAPIDocument, operation: RawOperation): string[] {
-  const types = new Set<string>()
-  if (document.version === "2.0") {
-    for (const type of producedTypes(document, operation)) types.add(type)
-  } else {
-    const { responses, success } = codesOf(operation)
-    for (const code of success) {
-      const place = document.follow(responses[code], operation.file, "")
-      const content =
-        !isBroken(place) && isPlainRecord(place.value) ? place.value["content"] : undefined
-      if (isPlainRecord(content)) for (const type of Object.keys(content)) types.add(type)
-    }
-  }
-  return [...types]
+  const types =
+    document.version === "2.0"
+      ? producedTypes(document, operation)
+      : readResponses(document, operation, "success", []).flatMap(({ media }) =>
+          media.map(({ type }) => type),
+        )
+  return [...new Set(types)]
     .filter((type) => !isStream(mediaClass(type)))
     .toSorted((left, right) => weight(left) - weight(right))
 }
@@ -123,28 +154,30 @@ export function readResponses(
   which: "success" | "failure",
   notes: Note[],
 ): Response[] {
-  const codes = codesOf(operation)
-  return codes[which].map((code) => readResponse(document, operation, codes.responses, code, notes))
+  const declared = declaredResponses(document, operation, notes)
+  return codesOf(declared)[which].map((code) =>
+    readResponse(document, operation, code, declared.get(code) as Place, notes),
+  )
 }
 
 function readResponse(
   document: OpenAPIDocument,
   operation: RawOperation,
-  responses: Raw,
   code: string,
+  declared: Place,
   notes: Note[],
 ): Response {
-  const pointer = `${operation.pointer}/responses/${escapeToken(code)}`
-  const followed = document.follow(responses[code], operation.file, pointer)
+  const { value, file, pointer } = declared
+  const followed = document.follow(value, file, pointer)
   if (isBroken(followed)) {
     notes.push({ pointer, message: `${brokenMessage(followed)} Any answer is accepted.` })
   }
-  const place = isBroken(followed) ? { value: {}, file: operation.file, pointer } : followed
+  const place = isBroken(followed) ? { value: {}, file, pointer } : followed
   const raw = isPlainRecord(place.value) ? place.value : {}
   const media =
     document.version === "2.0"
       ? legacyMedia(document, operation, place)
-      : readContent(document, place)
+      : readContent(document, place, notes)
   const { description } = raw
   return {
     code,

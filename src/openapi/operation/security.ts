@@ -1,9 +1,10 @@
-import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isPlainRecord } from "../../schema/json.ts"
 import { isBroken } from "../document.ts"
-import type { OpenAPIDocument } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
 import type { SecurityRequirement, SecurityScheme, ServerModel } from "../model.ts"
 import { typesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
+import { child, followedChild } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -13,7 +14,7 @@ export function readSecurity(
   operation: RawOperation,
   schemes: ReadonlyMap<string, SecurityScheme>,
 ): SecurityRequirement[] {
-  const declared = operation.raw["security"] ?? document.root["security"]
+  const declared = declaredSecurity(document, operation)
   if (!Array.isArray(declared)) return []
   return declared.filter(isPlainRecord).map((requirement) => {
     const needed: Array<[string, { scheme: SecurityScheme; scopes: readonly string[] }]> = []
@@ -25,6 +26,18 @@ export function readSecurity(
   })
 }
 
+/** What is said about security; `undefined` when nothing is. */
+export function declaredSecurity(document: OpenAPIDocument, operation: RawOperation): unknown {
+  return valueAt(document, operation.member("security") ?? child(document.place, "security"))
+}
+
+/** What stands at a place; `undefined` when it leads nowhere. */
+function valueAt(document: OpenAPIDocument, place: Place | undefined): unknown {
+  if (place === undefined) return undefined
+  const followed = document.follow(place.value, place.file, place.pointer)
+  return isBroken(followed) ? undefined : followed.value
+}
+
 /** Every scheme of a document as an alternative: for operations that say nothing about security. */
 export function anyScheme(schemes: ReadonlyMap<string, SecurityScheme>): SecurityRequirement[] {
   return Array.from(schemes, ([name, scheme]) => new Map([[name, { scheme, scopes: [] }]]))
@@ -32,19 +45,17 @@ export function anyScheme(schemes: ReadonlyMap<string, SecurityScheme>): Securit
 
 /** The security schemes of a document, by name. */
 export function readSchemes(document: OpenAPIDocument): Map<string, SecurityScheme> {
-  const components = getOwn(document.root, "components")
-  const declared =
+  const holder =
     document.version === "2.0"
-      ? getOwn(document.root, "securityDefinitions")
-      : isPlainRecord(components)
-        ? getOwn(components, "securitySchemes")
-        : undefined
+      ? document.place
+      : followedChild(document, document.place, "components")
+  const key = document.version === "2.0" ? "securityDefinitions" : "securitySchemes"
+  const declared = holder && followedChild(document, holder, key)
   const schemes = new Map<string, SecurityScheme>()
-  if (!isPlainRecord(declared)) return schemes
-  for (const name of Object.keys(declared)) {
-    const place = document.follow(declared[name], document.entry, "")
-    if (isBroken(place) || !isPlainRecord(place.value)) continue
-    schemes.set(name, readScheme(place.value))
+  if (declared === undefined || !isPlainRecord(declared.value)) return schemes
+  for (const name of Object.keys(declared.value)) {
+    const scheme = followedChild(document, declared, name)?.value
+    if (isPlainRecord(scheme)) schemes.set(name, readScheme(scheme))
   }
   return schemes
 }
@@ -85,15 +96,15 @@ export function ownServers(document: OpenAPIDocument, operation: RawOperation): 
     const schemes = typesOf(operation.raw["schemes"])
     return schemes.length > 0 ? legacyServers(document.root, schemes) : []
   }
-  const own = readServers(operation.raw["servers"])
-  return own.length > 0 ? own : readServers(operation.item["servers"])
+  const own = readServers(valueAt(document, operation.member("servers")))
+  return own.length > 0 ? own : readServers(valueAt(document, operation.shared("servers")))
 }
 
 /** The servers of a document; one at least. */
 export function rootServers(document: OpenAPIDocument): ServerModel[] {
   const { root } = document
   if (document.version === "2.0") return legacyServers(root, typesOf(root["schemes"]))
-  return readServers(root["servers"])
+  return readServers(valueAt(document, child(document.place, "servers")))
 }
 
 function readServers(value: unknown): ServerModel[] {

@@ -18,6 +18,7 @@ import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody
 import { flatten } from "./flatten.ts"
 import type { Flattened } from "./flatten.ts"
 import type { RawOperation } from "./list.ts"
+import { noteBroken } from "./media.ts"
 import { paginationOf } from "./pagination.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems } from "./problems.ts"
@@ -29,7 +30,7 @@ import { examplesOf } from "./examples.ts"
 import type { SchemaBuilder } from "./schemas.ts"
 import { fixedInputs, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
-import { anyScheme, ownServers, readSecurity } from "./security.ts"
+import { anyScheme, declaredSecurity, ownServers, readSecurity } from "./security.ts"
 
 /** What all operations of one import share. */
 export interface ImportContext {
@@ -203,7 +204,8 @@ export class OperationSource implements LazyParts {
   get examples(): readonly unknown[] | undefined {
     const { parameters, body, flat } = this.#read([])
     // Examples of different parameters belong together only where it is known who wrote them.
-    return examplesOf(this.#isOurs ? parameters.list : [], body, flat)
+    const { document } = this.context
+    return examplesOf(document, this.#isOurs ? parameters.list : [], body, flat)
   }
 
   get _meta(): Readonly<Record<string, unknown>> {
@@ -238,7 +240,7 @@ export class OperationSource implements LazyParts {
 
   /** The document does not say whether a credential is needed. */
   get isUndeclared(): boolean {
-    return (this.operation.raw["security"] ?? this.context.document.root["security"]) === undefined
+    return declaredSecurity(this.context.document, this.operation) === undefined
   }
 
   /** Everything about this operation that is not as the document has it. Makes all its schemas. */
@@ -247,6 +249,7 @@ export class OperationSource implements LazyParts {
     const reading = this.#read(notes)
     notes.push(...reading.parameters.notes)
     this.#noteBody(reading, notes)
+    this.#noteDescriptions(reading, notes)
     this.#makeInput(reading, notes)
     this.#makeOutput(notes, notes)
     this.#makeErrors(notes, notes)
@@ -291,6 +294,17 @@ export class OperationSource implements LazyParts {
     if (isUsed !== true) return
     const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
     notes.push({ pointer: `${pointer}/requestBody`, message, isNeutral: true })
+  }
+
+  /** References that lead nowhere in what only describes: examples of the body, headers of answers. */
+  #noteDescriptions({ body }: Reading, notes: Note[]): void {
+    const { document } = this.context
+    for (const { place } of body?.media ?? []) noteBroken(document, place, "examples", notes)
+    for (const which of ["success", "failure"] as const) {
+      for (const { place } of readResponses(document, this.operation, which, [])) {
+        noteBroken(document, place, "headers", notes)
+      }
+    }
   }
 
   #success(notes: Note[]): readonly Response[] {
