@@ -25,7 +25,7 @@ export function safeHeaders(
 }
 
 /** Whether a header of this name holds a credential. */
-function isSecretHeader(name: string): boolean {
+export function isSecretHeader(name: string): boolean {
   const key = name.toLowerCase()
   return SECRET_NAME.test(key) && !CURSOR_NAME.test(key)
 }

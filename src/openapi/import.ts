@@ -10,6 +10,7 @@ import type { Named } from "./names.ts"
 import { versionText } from "./operation/describe.ts"
 import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
+import type { SendsHeader } from "./operation/parameter.ts"
 import { ParameterReader } from "./operation/parameters.ts"
 import { answersOf } from "./operation/responses.ts"
 import { SchemaBuilder } from "./operation/schemas.ts"
@@ -66,7 +67,7 @@ export function importDocument(
 ): ImportResult {
   const context: ImportContext = {
     document,
-    parameters: new ParameterReader(document),
+    parameters: new ParameterReader(document, headersOf(config)),
     schemas: new SchemaBuilder(document, new SchemaStore(document)),
     caller,
     handlerOf,
@@ -113,6 +114,15 @@ export function importDocument(
 /** The operation that stands for a source. */
 export function operationOf(source: OperationSource): LazyOperation {
   return lazyOperation(source)
+}
+
+/** The headers that a configuration may send; a function may send any. */
+function headersOf({ headers }: ImportConfig): SendsHeader {
+  if (headers === undefined) return () => false
+  if (typeof headers === "function") return () => true
+  const keys = Symbol.iterator in headers ? [...headers.keys()] : Object.keys(headers)
+  const names = new Set(keys.map((name) => name.toLowerCase()))
+  return (name) => names.has(name)
 }
 
 function summaryOf({ method, path, raw }: RawOperation): OperationSummary {

@@ -28,6 +28,10 @@ export interface ParameterModel extends Serialization {
   readonly name: string
   readonly in: Exclude<InputLocation, "body">
   readonly required: boolean
+  /** A required one of a request that callers may leave out: what is sent then. */
+  readonly preset?: unknown
+  /** A required header that the configuration may send instead of the caller. */
+  readonly isShared?: boolean | undefined
   /** An empty value is sent as such; otherwise an empty list is left out. */
   readonly allowEmptyValue: boolean
   /** The media type in which a `content` parameter is written. */
@@ -104,6 +108,8 @@ export interface RequestPlan {
   /** The path template, as the document writes it: it may hold a query or a fragment. */
   readonly path: string
   readonly parameters: readonly ParameterModel[]
+  /** Some of them have a `preset`. */
+  readonly hasPresets?: boolean | undefined
   readonly body?: BodyModel | undefined
   /** Declared content types of a success, JSON first; what `Accept` says. */
   readonly accept: readonly string[]

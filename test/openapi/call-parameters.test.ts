@@ -1,6 +1,9 @@
 // One idea: parameters of every style and place, as they arrive.
 import { describe, expect, test } from "vitest"
+import { prepareRequest } from "../../src/from_openapi.ts"
+import type { OpenAPIConfig } from "../../src/from_openapi.ts"
 import { CallError } from "../../src/index.ts"
+import type { CredentialContext } from "../../src/index.ts"
 import { quietRegistry, rejection } from "../support/operations.ts"
 import { importOne, oneOperation, openapi, record, sent, swagger } from "./recorder.ts"
 import type { Raw } from "./recorder.ts"
@@ -450,5 +453,151 @@ describe("what cannot be sent", () => {
   })
   test("dots in percent are a name like any other: their percent signs are encoded", async () => {
     expect((await sent(spec, { p: "%2e%2e" })).line).toBe("GET /%252e%252e HTTP/1.1")
+  })
+})
+
+/** A header that a user sets once, and what else an operation may need. */
+describe("a required parameter that need not be given", () => {
+  const header = (more: Raw = {}): Raw => ({
+    name: "X-Version",
+    in: "header",
+    required: true,
+    schema: { type: "string", ...more },
+  })
+  const components = { schemas: { Version: { type: "string", default: "v3" } } }
+
+  test.each<[string, Raw, Raw]>([
+    ["a header", header({ default: "v1" }), { "x-version": "v1" }],
+    [
+      "a header whose schema is elsewhere",
+      { ...header(), schema: { $ref: "#/components/schemas/Version" } },
+      { "x-version": "v3" },
+    ],
+    ["a cookie", { ...header({ default: "v1" }), name: "v", in: "cookie" }, { cookie: "v=v1" }],
+  ])("is sent with its default: %s", async (_name, parameter, expected) => {
+    const spec = withParameters("/x", [parameter], { components })
+    const { required } = importOne(spec).inputSchema as { required?: readonly string[] }
+
+    expect(required).toEqual([])
+    expect((await sent(spec)).headers).toEqual(expected)
+  })
+
+  test("is sent with its default in a query, also of a list and in Swagger 2.0", async () => {
+    const of = (name: string, schema: Raw): Raw => ({ name, in: "query", required: true, schema })
+    const spec = withParameters("/x", [
+      of("a", { type: "integer", default: 0 }),
+      of("b", { type: "array", items: { type: "string" }, default: ["x", "y"] }),
+      of("c", { type: "boolean", default: false }),
+    ])
+    const legacy = swagger({
+      "/x": {
+        get: {
+          operationId: "op",
+          parameters: [{ name: "v", in: "query", required: true, type: "string", default: "1" }],
+          responses: {},
+        },
+      },
+    })
+
+    expect(target((await sent(spec)).line)).toBe("/x?a=0&b=x&b=y&c=false")
+    expect(target((await sent(spec, { a: 2, c: undefined })).line)).toBe("/x?a=2&b=x&b=y&c=false")
+    expect(target((await sent(legacy)).line)).toBe("/x?v=1")
+  })
+
+  test("stays required in a path, and where the default is none", () => {
+    const spec = withParameters("/{id}", [
+      { name: "id", in: "path", required: true, schema: { type: "string", default: "1" } },
+      header({ default: null }),
+    ])
+
+    expect(importOne(spec).inputSchema).toMatchObject({ required: ["id", "X-Version"] })
+  })
+
+  test("leaves the defaults of optional ones to the server", async () => {
+    const spec = withParameters("/x", [{ ...header({ default: "v1" }), required: false }])
+
+    expect((await sent(spec)).headers).toEqual({})
+  })
+
+  test.each<[string, NonNullable<OpenAPIConfig["headers"]>]>([
+    ["an object", { "x-VERSION": "v9" }],
+    ["Headers", new Headers({ "X-Version": "v9" })],
+    ["a function for one", { "X-Version": () => "v9" }],
+    ["a function", () => ({ "x-version": "v9" })],
+  ])("may come from the configured headers: %s", async (_name, headers) => {
+    const spec = withParameters("/x", [header()])
+    const { required } = importOne(spec, { headers }).inputSchema as { required?: unknown }
+
+    expect(required).toEqual([])
+    expect((await sent(spec, {}, { headers })).headers).toEqual({ "x-version": "v9" })
+    expect((await sent(spec, { "X-Version": "v2" }, { headers })).headers).toEqual({
+      "x-version": "v2",
+    })
+  })
+
+  test("prefers the configuration to the default of the document", async () => {
+    const spec = withParameters("/x", [header({ default: "v1" })])
+    const headers = { "X-Version": "v9" }
+    const operation = importOne(spec, { baseUrl: "https://api.test" })
+
+    expect((await sent(spec, {}, { headers })).headers).toEqual({ "x-version": "v9" })
+    expect((await prepareRequest(operation, {}, { headers })).headers).toEqual({
+      "x-version": "v9",
+    })
+  })
+
+  test("is asked for when the function of the configuration does not give it", async () => {
+    await using server = await record()
+    const spec = withParameters("/x", [header()])
+    const headers = ({ identity }: CredentialContext): Record<string, string> =>
+      identity === undefined ? {} : { "X-Version": identity.id }
+    const registry = quietRegistry([importOne(spec, { baseUrl: server.url, headers })])
+    const error = await rejection(registry.execute("api.op", {}))
+    await registry.execute("api.op", {}, { identity: { id: "v7", scopes: [] } })
+
+    expect(error).toMatchObject({ code: "VALIDATION_ERROR" })
+    expect(String(error)).toContain('header parameter "X-Version" is required')
+    expect(server.requests.map(({ headers: given }) => given)).toEqual([{ "x-version": "v7" }])
+  })
+})
+
+describe("a declared default of Accept", () => {
+  const accept = { name: "Accept", in: "header", required: true, schema: { type: "string" } }
+  const responses = { 200: { description: "", content: { "application/json": { schema: {} } } } }
+  const type = "application/vnd.api.v2+json"
+
+  test.each<[string, Raw, Raw, Raw]>([
+    ["is sent", { ...accept, schema: { type: "string", default: type } }, {}, { accept: type }],
+    [
+      "gives way to the configuration",
+      { ...accept, schema: { default: type } },
+      { headers: { Accept: "a/b" } },
+      { accept: "a/b" },
+    ],
+    ["is what the document declares without one", accept, {}, { accept: "application/json" }],
+  ])("%s", async (_name, parameter, config, expected) => {
+    const spec = oneOperation("/x", "get", { parameters: [parameter], responses })
+
+    expect((await sent(spec, {}, config)).headers).toEqual(expected)
+  })
+
+  test("may be overridden in Swagger 2.0, where it is an input", async () => {
+    const parameter = {
+      name: "Accept",
+      in: "header",
+      required: true,
+      type: "string",
+      default: type,
+    }
+    const operation = {
+      operationId: "op",
+      produces: ["application/json"],
+      parameters: [parameter],
+      responses: {},
+    }
+    const spec = swagger({ "/x": { get: operation } })
+
+    expect((await sent(spec)).headers).toEqual({ accept: type })
+    expect((await sent(spec, { Accept: "a/b" })).headers).toEqual({ accept: "a/b" })
   })
 })

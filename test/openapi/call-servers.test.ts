@@ -194,7 +194,7 @@ describe("what a user gives as baseUrl", () => {
 })
 
 describe("fixed headers", () => {
-  test("go with each request, over parameters and under credentials", async () => {
+  test("go with each request, under parameters and credentials", async () => {
     await using server = await record()
     const spec = oneOperation("/x", "get", {
       parameters: [{ name: "X-A", in: "header", schema: {} }],
@@ -206,7 +206,7 @@ describe("fixed headers", () => {
     })
     await quietRegistry([operation]).execute("api.op", { "X-A": "input" })
 
-    expect(server.requests[0]?.headers).toEqual({ "x-a": "fixed", authorization: "Bearer t0ken" })
+    expect(server.requests[0]?.headers).toEqual({ "x-a": "input", authorization: "Bearer t0ken" })
     expect(server.requests[0]?.rawHeaders).toContainEqual(["user-agent", "mine"])
   })
 })

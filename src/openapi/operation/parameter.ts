@@ -1,3 +1,5 @@
+import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
 import type { Note } from "../schema/convert.ts"
@@ -27,10 +29,15 @@ export interface Read {
   /** A body or form field of Swagger 2.0. */
   readonly place?: Place | undefined
   readonly note?: Note | undefined
+  /** What a header `Accept` says by default. */
+  readonly accept?: string | undefined
 }
 
+/** Whether the configuration may send a header, by its name in lower case. */
+export type SendsHeader = (name: string) => boolean
+
 /** Reads one parameter; nothing for one that is not to be used. */
-export function readParameter(document: OpenAPIDocument, place: Place): Read {
+export function readParameter(document: OpenAPIDocument, place: Place, sends: SendsHeader): Read {
   const raw = place.value as Raw & { readonly name: string; readonly in: string }
   const { name } = raw
   const location = raw.in as ParameterModel["in"]
@@ -39,26 +46,47 @@ export function readParameter(document: OpenAPIDocument, place: Place): Read {
     return { note: { pointer: place.pointer, message } }
   }
   const legacy = document.version === "2.0"
-  if (!legacy && location === "header" && SPOKEN_OF.has(name.toLowerCase())) return {}
   const content = legacy ? undefined : contentOf(document, place)
+  const schema = legacy ? place : (content?.schema ?? schemaAt(raw, place))
+  const header = location === "header" ? name.toLowerCase() : undefined
+  const accept = header === "accept" ? textOf(defaultOf(document, schema)) : undefined
+  if (!legacy && header !== undefined && SPOKEN_OF.has(header)) return { accept }
+  const isNeeded = location !== "path" && raw["required"] === true && accept === undefined
+  const preset = isNeeded ? defaultOf(document, schema) : undefined
+  const isShared = isNeeded && header !== undefined && sends(header)
   const serialization = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
   return {
+    accept,
     parameter: {
       raw,
       key: name,
       name,
       in: location,
-      required: location === "path" || raw["required"] === true,
+      required: location === "path" || (isNeeded && preset === undefined && !isShared),
+      preset,
+      isShared,
       style: serialization.style,
       explode: serialization.explode,
       allowReserved: raw["allowReserved"] === true,
       allowEmptyValue: raw["allowEmptyValue"] === true,
       content: content?.type,
-      schema: legacy ? place : (content?.schema ?? schemaAt(raw, place)),
+      schema,
       converted: undefined,
     },
     note: content?.note,
   }
+}
+
+/** The default that a schema declares; `null` is none. */
+function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
+  if (schema === undefined) return undefined
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return undefined
+  return getOwn(place.value, "default") ?? undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined
 }
 
 function schemaAt(raw: Raw, place: Place): Place | undefined {

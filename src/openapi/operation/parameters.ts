@@ -4,7 +4,7 @@ import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../schema/convert.ts"
 import type { RawOperation } from "./list.ts"
 import { ORDER, readParameter, undeclared } from "./parameter.ts"
-import type { Parameter, Read } from "./parameter.ts"
+import type { Parameter, Read, SendsHeader } from "./parameter.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -20,6 +20,8 @@ export interface LegacyBody {
 export interface Parameters {
   readonly list: readonly Parameter[]
   readonly legacy: LegacyBody
+  /** What a header `Accept` says by default. */
+  readonly accept: string | undefined
   readonly notes: readonly Note[]
 }
 
@@ -29,6 +31,7 @@ interface Listed {
   readonly body?: Place | undefined
   readonly form: readonly Place[]
   readonly contentType?: string | undefined
+  readonly accept?: string | undefined
   readonly notes: readonly Note[]
 }
 
@@ -45,8 +48,11 @@ export class ParameterReader {
   #shared: { readonly list: unknown; readonly found: Listed } | undefined
   readonly #undeclared = new Map<string, Parameter>()
 
-  constructor(document: OpenAPIDocument) {
+  readonly #sends: SendsHeader
+
+  constructor(document: OpenAPIDocument, sends: SendsHeader) {
     this.#document = document
+    this.#sends = sends
   }
 
   /**
@@ -67,6 +73,7 @@ export class ParameterReader {
     return {
       list: withKeys(list, isBody, operation, notes),
       legacy: { body, form, contentType },
+      accept: joined.accept,
       notes,
     }
   }
@@ -80,6 +87,7 @@ export class ParameterReader {
     const form: Place[] = []
     let body: Place | undefined
     let contentType: string | undefined
+    let accept: string | undefined
     const isLegacy = this.#document.version === "2.0"
     const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
     const { value: list, file, pointer } = isBroken(followed) ? declared : followed
@@ -90,8 +98,14 @@ export class ParameterReader {
     } else if (!Array.isArray(list)) {
       notes.push({ pointer, message: `"parameters" must be a list; it is left out.` })
     }
-    for (const { parameter, place, note } of this.#members(members, file, pointer, 0)) {
+    for (const { parameter, place, note, accept: type } of this.#members(
+      members,
+      file,
+      pointer,
+      0,
+    )) {
       if (note !== undefined) notes.push(note)
+      accept ??= type
       if (parameter !== undefined) {
         if (hasSame(parameters, parameter)) continue
         if (isLegacy && isHeader(parameter, "content-type")) {
@@ -103,7 +117,7 @@ export class ParameterReader {
         else form.push(place)
       }
     }
-    const found = { parameters, body, form, contentType, notes }
+    const found = { parameters, body, form, contentType, accept, notes }
     if (isShared) this.#shared = { list: declared.value, found }
     return found
   }
@@ -164,7 +178,7 @@ export class ParameterReader {
     if (this.#document.version === "2.0" && (location === "body" || location === "formData")) {
       return { place }
     }
-    return readParameter(this.#document, place)
+    return readParameter(this.#document, place, this.#sends)
   }
 
   #addUndeclared(operation: RawOperation, list: Parameter[], notes: Note[]): void {
@@ -195,6 +209,7 @@ function joinLists(own: Listed, shared: Listed): Listed {
     body: own.body ?? shared.body,
     form: [...own.form, ...shared.form.filter((place) => !ownForm.has(nameOf(place)))],
     contentType: own.contentType ?? shared.contentType,
+    accept: own.accept ?? shared.accept,
     notes: [...own.notes, ...shared.notes],
   }
 }

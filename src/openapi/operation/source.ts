@@ -354,6 +354,7 @@ export class OperationSource implements LazyParts {
       method: operation.method,
       path: operation.path,
       parameters: parameters.list,
+      hasPresets: parameters.list.some(({ preset }) => preset !== undefined),
       ...(body !== undefined && {
         body: {
           required: body.required,
@@ -361,7 +362,7 @@ export class OperationSource implements LazyParts {
           ...(flat !== undefined && { flat: flat.names }),
         },
       }),
-      accept: stream === null ? acceptOf(document, operation) : [stream.media.type],
+      accept: acceptedTypes(stream, parameters) ?? acceptOf(document, operation),
       servers: own.length > 0 ? own : servers,
       rootServers: servers,
       security: this.isUndeclared ? anyScheme(schemes) : readSecurity(document, operation, schemes),
@@ -374,6 +375,15 @@ interface InputPlace {
   readonly key: string
   readonly in: InputLocation
   readonly name: string
+}
+
+/** What `Accept` says, where it is not all that an operation declares. */
+function acceptedTypes(
+  stream: StreamPlan | null,
+  { accept }: Parameters,
+): readonly string[] | undefined {
+  if (stream !== null) return [stream.media.type]
+  return accept === undefined ? undefined : [accept]
 }
 
 /** What is read of an operation to make its input. */

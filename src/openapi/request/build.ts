@@ -1,7 +1,8 @@
+import { setOwn } from "../../schema/json.ts"
 import type { PreparedRequest, RequestPlan } from "../model.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { writeBody } from "./body.ts"
-import { labelledType, writeHeaders } from "./headers.ts"
+import { hasHeader, labelledType, writeHeaders } from "./headers.ts"
 import { fillPath, joinUrl } from "./path.ts"
 import { writeQuery } from "./query.ts"
 
@@ -24,9 +25,10 @@ export interface BuildOptions {
  */
 export function buildRequest(
   plan: RequestPlan,
-  input: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   options: BuildOptions,
 ): PreparedRequest {
+  const input = plan.hasPresets === true ? withPresets(plan, given, options.headers) : given
   const filled = fillPath(plan, input)
   const query = writeQuery(plan, input, filled, options.auth)
   const url = joinUrl(plan.id, options.base, filled.path, query)
@@ -40,4 +42,20 @@ export function buildRequest(
     auth: options.auth,
   })
   return { method: plan.method, url, headers, body }
+}
+
+/** An input with what is sent for parameters that it leaves out. */
+function withPresets(
+  plan: RequestPlan,
+  given: Readonly<Record<string, unknown>>,
+  headers: BuildOptions["headers"],
+): Readonly<Record<string, unknown>> {
+  const input: Record<string, unknown> = {}
+  for (const { key, name, in: location, preset } of plan.parameters) {
+    if (preset === undefined) continue
+    // What the configuration says comes before what the document does.
+    if (location !== "header" || !hasHeader(headers, name)) setOwn(input, key, preset)
+  }
+  for (const key of Object.keys(given)) if (given[key] !== undefined) setOwn(input, key, given[key])
+  return input
 }

@@ -1,3 +1,4 @@
+import { isSecretHeader } from "../../http/headers.ts"
 import { getOwn, setOwn } from "../../schema/json.ts"
 import type { RequestPlan } from "../model.ts"
 import type { CallError } from "../../errors.ts"
@@ -36,16 +37,18 @@ const NOT_FROM_INPUT = new Set([...FRAMING, "cookie", "cookie2", "host", "proxy-
 /**
  * Writes the headers, names in lower case.
  *
- * Of several sources the more trusted one wins: credentials, then the user's fixed headers, then
- * parameters. A body says its own content type.
+ * Callers may override what the configuration sends, but no credential: neither one in `auth` nor
+ * one among the configured headers. A body says its own content type.
  */
 export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<string, string> {
   const headers = new Map<string, string>()
   if (plan.accept.length > 0) headers.set("accept", plan.accept.join(", "))
-  for (const [name, value] of parameterHeaders(plan, sources.input)) headers.set(name, value)
+  const given = new Map(parameterHeaders(plan, sources))
+  for (const [name, value] of given) headers.set(name, value)
   for (const [name, value] of Object.entries(sources.fixed ?? {})) {
     refuseName(name, FRAMING, (fault) => unusable(plan.id, `a header in \`headers\` ${fault}`))
-    headers.set(name.toLowerCase(), value)
+    const key = name.toLowerCase()
+    if (!given.has(key) || isSecretHeader(key)) headers.set(key, value)
   }
   if (sources.hasBody) headers.delete("content-type")
   if (sources.contentType !== undefined) headers.set("content-type", sources.contentType)
@@ -74,16 +77,28 @@ export function labelledType(
   return typeof value === "string" && value !== "" ? value : undefined
 }
 
+/** Whether headers have one of this name, however it is spelt. */
+export function hasHeader(
+  headers: Readonly<Record<string, string>> | undefined,
+  name: string,
+): boolean {
+  const wanted = name.toLowerCase()
+  return Object.keys(headers ?? {}).some((one) => one.toLowerCase() === wanted)
+}
+
 function parameterHeaders(
   plan: RequestPlan,
-  input: Readonly<Record<string, unknown>>,
+  { input, fixed }: HeaderSources,
 ): (readonly [string, string])[] {
   return plan.parameters.flatMap((parameter) => {
     if (parameter.in !== "header") return []
     const what = `header parameter "${parameter.key}"`
     const value = getOwn(input, parameter.key)
     const text = naming(plan.id, what, () => serializeHeader(parameter, value))
-    if (text === undefined) return []
+    if (text === undefined) {
+      if (parameter.isShared !== true || hasHeader(fixed, parameter.name)) return []
+      throw invalidInput(plan.id, `${what} is required: give it, or set it in \`headers\``)
+    }
     refuseName(parameter.name, NOT_FROM_INPUT, (fault) => invalidInput(plan.id, `${what} ${fault}`))
     return [[parameter.name.toLowerCase(), text] as const]
   })

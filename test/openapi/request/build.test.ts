@@ -27,8 +27,8 @@ describe("headers", () => {
     expect(build(planOf()).headers).toEqual({})
   })
 
-  test("the more trusted source wins: credentials, the user's own, parameters", () => {
-    const names = ["Authorization", "X-Api-Key", "X-Tenant", "Accept", "X-Free"]
+  test("a caller may override a configured header, but no credential", () => {
+    const names = ["Authorization", "X-Api-Key", "X-Auth-Token", "X-Tenant", "Accept", "X-Free"]
     const plan = planOf({
       accept: ["application/json"],
       parameters: names.map((name) => parameterOf("header", name)),
@@ -36,14 +36,15 @@ describe("headers", () => {
     const input = Object.fromEntries(names.map((name) => [name, "input"]))
 
     const { headers } = build(plan, input, {
-      headers: { "X-Tenant": "fixed", "x-api-key": "fixed" },
+      headers: { "X-Tenant": "fixed", "x-api-key": "fixed", "X-Auth-Token": "fixed" },
       auth: { ...AUTH, headers: { Authorization: "Bearer t", "X-API-Key": "k" } },
     })
 
     expect(headers).toEqual({
       authorization: "Bearer t",
       "x-api-key": "k",
-      "x-tenant": "fixed",
+      "x-auth-token": "fixed",
+      "x-tenant": "input",
       accept: "input",
       "x-free": "input",
     })
