@@ -9,6 +9,8 @@ export interface ManualClock extends Clock {
    * What waits for anything but this clock, such as a server, is not waited for.
    */
   advance(milliseconds: number): Promise<void>
+  /** Sets the date, as an administrator or a time server does: no time passes, and no deadline moves. */
+  setWallTime(date: number): void
 }
 
 /** Makes a clock for tests, as `clock` of a registry, a server or a transport; it starts at `start`, 0. */
@@ -16,6 +18,8 @@ export function createManualClock(start = 0): ManualClock {
   const timers = new Map<number, { readonly at: number; readonly callback: () => void }>()
   let time = start
   let last = 0
+  /** The date is so much later than `time`. */
+  let ahead = 0
   const setTimeout = (callback: () => void, milliseconds: number): number => {
     timers.set(++last, { at: time + Math.max(milliseconds, 0), callback })
     return last
@@ -32,6 +36,10 @@ export function createManualClock(start = 0): ManualClock {
   }
   return {
     now: () => time,
+    wallTime: () => time + ahead,
+    setWallTime(date) {
+      ahead = date - time
+    },
     setTimeout,
     clearTimeout: (timer) => void timers.delete(timer as number),
     async advance(milliseconds) {

@@ -6,7 +6,10 @@ export interface OpenAPIFS {
 
 /** Time, as the library sees it. Replace it to test with a clock of your own. */
 export interface Clock {
+  /** Milliseconds that only ever grow, from any start: what durations and deadlines are measured with. */
   now(): number
+  /** The date in milliseconds since 1970, for what is shown, sent or signed; `now` when left out. */
+  wallTime?(): number
   /** Calls back after some milliseconds; gives what `clearTimeout` takes. */
   setTimeout(callback: () => void, milliseconds: number): unknown
   clearTimeout(timer: unknown): void

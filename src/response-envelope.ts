@@ -1,5 +1,6 @@
 import { CallError } from "./errors.ts"
 import { reading } from "./internal/read.ts"
+import { systemClock, wallTimeOf } from "./internal/clock.ts"
 
 /** Where results come from; the closed set that detection relies on. */
 export const RESPONSE_SOURCES = ["local", "http", "mcp"] as const
@@ -120,7 +121,7 @@ export type MCPContentBlock =
 /** Wraps a result of this process. */
 export function localEnvelope<TData>(data: TData, operationId: string): ResponseEnvelope<TData> {
   if (typeof operationId !== "string") throw wrong("localEnvelope", "operationId", "a string")
-  return { data, meta: { source: "local", operationId, timestamp: Date.now() } }
+  return { data, meta: { source: "local", operationId, timestamp: wallTimeOf(systemClock) } }
 }
 
 /** Wraps the body of an HTTP response. */

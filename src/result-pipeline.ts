@@ -7,6 +7,7 @@ import type { ResponseEnvelope } from "./response-envelope.ts"
 import type { NormalizeChange } from "./schema/normalize/index.ts"
 import { invalid, toValueErrors } from "./validation.ts"
 import type { ValueError } from "./validation.ts"
+import { wallTimeOf } from "./internal/clock.ts"
 
 /** A result that does not fit its schema. */
 export interface OutputWarning {
@@ -46,7 +47,7 @@ export function processResult(
     const data = record.outputIsFree ? result : conform(record, result, host)
     return {
       data,
-      meta: { source: "local", operationId: record.id, timestamp: host.clock.now() },
+      meta: { source: "local", operationId: record.id, timestamp: wallTimeOf(host.clock) },
     }
   }
   const { data, meta } = result

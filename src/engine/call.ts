@@ -25,7 +25,7 @@ export class Call implements DeadlineEntry {
   declare readonly record: OperationRecord
   declare readonly parent: Call | undefined
   declare readonly options: CallOptions | undefined
-  /** Epoch milliseconds, `Infinity` for none; `undefined` until someone asks `due`. */
+  /** A time of the registry's clock, `Infinity` for none; `undefined` until someone asks `due`. */
   declare deadline: number | undefined
   /** The call is over, one way or another. */
   declare isOver: boolean

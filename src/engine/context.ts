@@ -1,5 +1,6 @@
 import { createEnv } from "./env-proxy.ts"
 import { CallError } from "../errors.ts"
+import { toWallTime } from "../internal/clock.ts"
 import { frozenCopy } from "../internal/frozen.ts"
 import { findTokensWith } from "../internal/signals.ts"
 import type { NestedCallOptions } from "../infer.ts"
@@ -45,7 +46,10 @@ export class CallContext implements OperationContext {
 
   get deadline(): number | undefined {
     const deadline = this.#invocation.due()
-    return deadline === Number.POSITIVE_INFINITY ? undefined : deadline
+    // As a date whenever it is read: handlers compare it with other dates.
+    return deadline === Number.POSITIVE_INFINITY
+      ? undefined
+      : toWallTime(this.#invocation.kernel.clock, deadline)
   }
 
   get signal(): AbortSignal {

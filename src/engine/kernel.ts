@@ -2,6 +2,7 @@
 import { allows, denial } from "../access.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import type { Clock } from "../platform.ts"
+import { fromWallTime } from "../internal/clock.ts"
 import { Deadlines } from "../internal/deadlines.ts"
 import type { Logger } from "../logger.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
@@ -185,7 +186,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     const { options, parent } = call
     if (options?.deadline !== undefined) {
       // The infinite past is only "long ago": it must not read as "not set".
-      call.deadline = Math.max(options.deadline, -Number.MAX_VALUE)
+      call.deadline = Math.max(fromWallTime(this.clock, options.deadline), -Number.MAX_VALUE)
       const { timeout } = options
       if (timeout !== undefined) {
         call.deadline = Math.min(call.deadline, this.clock.now() + timeout)

@@ -6,6 +6,7 @@ import type { ResponseEnvelope, ResponseMeta } from "../response-envelope.ts"
 import { typeName } from "../schema/describe.ts"
 import type { OperationType } from "../types.ts"
 import type { Call } from "./call.ts"
+import { wallTimeOf } from "../internal/clock.ts"
 
 /** That a call began. */
 export interface CallStarted {
@@ -76,11 +77,11 @@ export class CallObserver {
       parentRequestId: call.parentRequestId,
       operationId: call.operationId,
       type: call.record.spec.type,
-      at: this.#clock.now(),
+      at: wallTimeOf(this.#clock),
       identity: typeof id === "string" ? id : undefined,
     }
     this.tell(started)
-    return new ObservedCall(this, started)
+    return new ObservedCall(this, started, this.now())
   }
 
   now(): number {
@@ -102,13 +103,16 @@ export class CallObserver {
 export class ObservedCall {
   readonly #observer: CallObserver
   readonly #started: CallStarted
+  /** A time of the clock, while `at` is a date. */
+  readonly #startedAt: number
   #source: ResponseMeta["source"] | undefined
   #items = 0
   #isOver = false
 
-  constructor(observer: CallObserver, started: CallStarted) {
+  constructor(observer: CallObserver, started: CallStarted, startedAt: number) {
     this.#observer = observer
     this.#started = started
+    this.#startedAt = startedAt
   }
 
   /** The outcome of a call, as it is. */
@@ -166,7 +170,7 @@ export class ObservedCall {
       type,
       at,
       identity,
-      durationMs: Math.max(0, this.#observer.now() - at),
+      durationMs: this.#observer.now() - this.#startedAt,
       outcome,
       code,
       error,

@@ -7,6 +7,7 @@ import { parseMediaType } from "./media-type.ts"
 import { readBody } from "./read-body.ts"
 import { retryAfterOf } from "./retry-after.ts"
 import { createSharedTask } from "./shared-task.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /** A value, or what gives it: asked for each token that is fetched. */
 type Source = string | (() => string | Promise<string>)
@@ -22,7 +23,7 @@ export interface TokenSourceOptions {
   readonly authMethod?: "basic" | "body" | undefined
   /** Milliseconds that fetching a token may take, whoever waits for it; 30 s. */
   readonly timeout?: number | undefined
-  /** Epoch milliseconds; the platform's clock when left out. */
+  /** Milliseconds that only grow; the platform's clock when left out. */
   readonly now?: (() => number) | undefined
 }
 
@@ -49,7 +50,7 @@ const SUBJECT = "The request for an access token"
 
 /** Makes a source of access tokens for one client, which fetches one when it is first asked. */
 export function createTokenSource(options: TokenSourceOptions): TokenSource {
-  const { now = Date.now } = options
+  const { now = () => systemClock.now() } = options
   const url = checkedUrl(options.tokenUrl)
   const fetching = createSharedTask((controller) => fetchToken(url, controller, options))
   let kept: Token | undefined
@@ -92,7 +93,7 @@ async function request(
   signal: AbortSignal,
   options: TokenSourceOptions,
 ): Promise<Token> {
-  const { fetch, now = Date.now } = options
+  const { fetch, now = () => systemClock.now() } = options
   const asked = now()
   const { headers, form } = credentials(id, secret, options)
   const basic = headers["authorization"]?.slice("Basic ".length)

@@ -15,6 +15,7 @@ import { Shaper } from "./shape.ts"
 import type { Shaped } from "./shape.ts"
 import { sameData, isSameOpening } from "./same.ts"
 import type { Watching } from "./watch.ts"
+import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** What a source has of its hub. */
 export interface RunnerHost {
@@ -158,7 +159,7 @@ export class SourceRunner {
     this.#stopOpening()
     const opening = new AbortController()
     this.#opening = opening
-    this.#openedAt = Date.now()
+    this.#openedAt = wallTimeOf(systemClock)
     this.#set("loading", this.#reason)
     const { name, namespace } = this.#settled
     try {
@@ -244,7 +245,7 @@ export class SourceRunner {
       reason,
     })
     if (retries && !this.#isClosed) {
-      this.#retryAt = clock.now() + delay
+      this.#retryAt = wallTimeOf(clock) + delay
       this.#timer = clock.setTimeout(() => void this.#attempt().catch(() => {}), delay)
       setRef(this.#timer, false)
     }

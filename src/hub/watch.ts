@@ -3,6 +3,7 @@ import type { FSWatcher } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Logger } from "../logger.ts"
+import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** What ends when it is closed. */
 export interface Watching {
@@ -69,7 +70,7 @@ class Watcher implements Watching {
     this.#changed = changed
     this.#options = options
     // Times of files have parts of milliseconds: what was written just before is older than the next whole one.
-    this.#since = options.since ?? Date.now() + 1
+    this.#since = options.since ?? wallTimeOf(systemClock) + 1
     void this.#check()
   }
 
@@ -84,7 +85,7 @@ class Watcher implements Watching {
   readonly #touched = (): void => {
     if (this.#isClosed) return
     const { debounceMs = 100 } = this.#options
-    const now = Date.now()
+    const now = systemClock.now()
     this.#waitingSince ??= now
     if (this.#timer !== undefined && now - this.#waitingSince > LONGEST_WAIT) return
     clearTimeout(this.#timer)
@@ -121,7 +122,9 @@ class Watcher implements Watching {
     this.#last = files
     // A time that is still to come says nothing: it would be newer for ever.
     const isDifferent =
-      last === undefined ? newest > this.#since && newest <= Date.now() : !sameFiles(last, files)
+      last === undefined
+        ? newest > this.#since && newest <= wallTimeOf(systemClock)
+        : !sameFiles(last, files)
     if (isDifferent) this.#changed()
   }
 

@@ -3,7 +3,7 @@ import { MinHeap } from "./min-heap.ts"
 
 /** Something that ends at a time unless it is taken out before. The links belong to `Deadlines`. */
 export interface DeadlineEntry {
-  /** Epoch milliseconds. `now` is given when the entry has still to choose. */
+  /** A time of the clock. `now` is given when the entry has still to choose. */
   due(now?: number): number
   /** Over by itself: no deadline concerns it any more. */
   readonly isOver: boolean

@@ -11,6 +11,7 @@ import type {
 import type { MCPToolsChange } from "./refresh.ts"
 import { traceOf } from "./run-tool.ts"
 import type { MCPServerStatus } from "./status.ts"
+import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** What may be said about a request to a server. */
 export type MCPCallOptions = Pick<
@@ -99,6 +100,9 @@ function requestOptions(
 /** The earlier of the two ways to say how long somebody waits. */
 export function deadlineOf(options: MCPCallOptions | undefined): number | undefined {
   const { deadline = Number.POSITIVE_INFINITY, timeout } = options ?? {}
-  const due = Math.min(deadline, timeout === undefined ? deadline : Date.now() + timeout)
+  const due = Math.min(
+    deadline,
+    timeout === undefined ? deadline : wallTimeOf(systemClock) + timeout,
+  )
   return due === Number.POSITIVE_INFINITY ? undefined : due
 }

@@ -8,6 +8,7 @@ import { OperationKeeper } from "./keep.ts"
 import type { MCPConnection, MCPList, MCPListKind, MCPRequestOptions } from "./model.ts"
 import type { Section } from "./refresh.ts"
 import { traceOf } from "./run-tool.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /**
  * What a server offers beside its tools.
@@ -78,6 +79,6 @@ export abstract class ExtraSection implements Section {
 
   protected originSince(started: number): AnswerOrigin {
     const { server, connection } = this
-    return { server: server.name, peer: connection.peer, durationMs: Date.now() - started }
+    return { server: server.name, peer: connection.peer, durationMs: systemClock.now() - started }
   }
 }

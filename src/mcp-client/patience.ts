@@ -1,6 +1,7 @@
 import { CallError, isCallError } from "../errors.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
 import type { Clock } from "../platform.ts"
+import { fromWallTime } from "../internal/clock.ts"
 
 /** How long a request may take. */
 export interface PatienceOptions {
@@ -43,8 +44,9 @@ export class Patience {
   /** Being silent counts only after `resume`. */
   constructor(options: PatienceOptions) {
     this.#options = options
-    const { clock, deadline = NEVER, total, idle, signal } = options
+    const { clock, total, idle, signal } = options
     const now = clock.now()
+    const deadline = fromWallTime(clock, options.deadline ?? NEVER)
     this.#endsAt = Math.min(now + total, deadline)
     this.#endsBy = deadline < now + total ? "deadline" : "total"
     if (signal?.aborted === true) this.#end("aborted")

@@ -4,6 +4,7 @@ import { promptEnvelope } from "../mcp/result.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { OperationContext } from "../types.ts"
 import { ExtraSection } from "./extras.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /** The prompts of a server as queries. */
 export class PromptSection extends ExtraSection {
@@ -26,7 +27,7 @@ export class PromptSection extends ExtraSection {
     input: Readonly<Record<string, string>>,
     context: OperationContext,
   ): Promise<ResponseEnvelope> {
-    const started = Date.now()
+    const started = systemClock.now()
     const result = await this.connection.getPrompt(name, input, this.optionsOf(context))
     return promptEnvelope(result, this.originSince(started))
   }

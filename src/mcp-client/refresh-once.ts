@@ -1,4 +1,5 @@
 import { memberOf } from "./frames.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /** An answer that several can read. */
 interface Answer {
@@ -30,7 +31,7 @@ export async function refreshOnce(
 ): Promise<Response> {
   const all = sent.get(provider) ?? new Map<string, Sent>()
   sent.set(provider, all)
-  const now = Date.now()
+  const now = systemClock.now()
   for (const [key, { at }] of all) if (now - at > KEPT_MS) all.delete(key)
   const key = `${url.href}\n${body}`
   let known = all.get(key)
@@ -43,7 +44,7 @@ export async function refreshOnce(
         // What failed may be tried again.
         if (status >= 400) all.delete(key)
         const next = nextForm(body, text)
-        if (next !== undefined) all.set(`${url.href}\n${next}`, { ...made, at: Date.now() })
+        if (next !== undefined) all.set(`${url.href}\n${next}`, { ...made, at: systemClock.now() })
       },
       () => all.delete(key),
     )

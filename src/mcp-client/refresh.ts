@@ -3,6 +3,7 @@ import type { LazyOperation } from "../internal/lazy-operation.ts"
 import type { Logger } from "../logger.ts"
 import { reasonOf } from "../schema/describe.ts"
 import type { MCPConnection, MCPConnectionEvent, MCPListKind } from "./model.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /** What became of a server's operations, resources and prompts included. */
 export interface MCPToolsChange {
@@ -119,7 +120,7 @@ export class Refresher {
     for (const section of sections) this.#stale.add(section)
     if (this.#background !== undefined || this.#next !== undefined) return
     const pause = Math.min(CALM * 2 ** (2 * this.#failures), LONGEST_PAUSE)
-    const wait = Math.max(0, this.#endedAt + pause - Date.now())
+    const wait = Math.max(0, this.#endedAt + pause - systemClock.now())
     this.#background = timer(wait, () => {
       this.#background = undefined
       this.#catchUp()
@@ -146,7 +147,7 @@ export class Refresher {
   #start(sections: readonly Section[]): Promise<MCPToolsChange> {
     const running = this.#run(sections).finally(() => {
       this.#running = undefined
-      this.#endedAt = Date.now()
+      this.#endedAt = systemClock.now()
     })
     this.#running = running
     return running

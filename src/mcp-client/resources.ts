@@ -4,6 +4,7 @@ import { resourceEnvelope } from "../mcp/result.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { OperationContext } from "../types.ts"
 import { ExtraSection } from "./extras.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /** The resources of a server, and its templates of resources, as queries. */
 export class ResourceSection extends ExtraSection {
@@ -19,7 +20,7 @@ export class ResourceSection extends ExtraSection {
   }
 
   async #read(uri: string, context: OperationContext): Promise<ResponseEnvelope> {
-    const started = Date.now()
+    const started = systemClock.now()
     const result = await this.connection.readResource(uri, this.optionsOf(context))
     return resourceEnvelope(result, this.originSince(started))
   }

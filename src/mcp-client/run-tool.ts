@@ -9,6 +9,7 @@ import { compileSchema } from "../schema/compiled.ts"
 import type { CallOptions } from "../types.ts"
 import type { MCPConnection } from "./model.ts"
 import { toolInput } from "./tool-input.ts"
+import { systemClock } from "../internal/clock.ts"
 
 /** What of a call matters to a tool; a handler's context is one. */
 export type ToolCallContext = Pick<
@@ -50,7 +51,7 @@ export async function runTool(
   if (definition.execution?.taskSupport === "required") throw needsTasks(server.name, definition)
   const wait = host.admit(definition.name, context)
   if (wait !== undefined) await wait
-  const started = Date.now()
+  const started = systemClock.now()
   const result = await connection.callTool(definition, sent, {
     signal: lightSignal(context),
     deadline: context.deadline,
@@ -64,7 +65,7 @@ export async function runTool(
     server: server.name,
     tool: definition,
     peer: connection.peer,
-    durationMs: Date.now() - started,
+    durationMs: systemClock.now() - started,
     output: definition.outputSchema === undefined ? undefined : outputCheck(operation),
   })
 }

@@ -1,5 +1,5 @@
 import { CallError } from "../errors.ts"
-import { systemClock } from "../internal/clock.ts"
+import { systemClock, wallTimeOf } from "../internal/clock.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
 import type { HandlerContext } from "./call.ts"
 
@@ -21,7 +21,7 @@ export function limitsOf(
     return { signal: parent, end: () => undefined }
   }
   const deadline = parent === undefined ? context?.deadline : undefined
-  const left = deadline === undefined ? undefined : Math.max(0, deadline - systemClock.now())
+  const left = deadline === undefined ? undefined : Math.max(0, deadline - wallTimeOf(systemClock))
   const limit = Math.min(timeout ?? Number.POSITIVE_INFINITY, left ?? Number.POSITIVE_INFINITY)
   if (parent !== undefined && limit === Number.POSITIVE_INFINITY) {
     return { signal: parent, end: () => undefined }

@@ -8,6 +8,7 @@ import type {
 import { mintNumber, requestIdOf } from "../engine/ids.ts"
 import { refusal } from "../errors.ts"
 import type { CallError, CallErrorOptions } from "../errors.ts"
+import { toWallTime, wallTimeOf } from "../internal/clock.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { markForwarded, markInternal } from "../internal/error-marks.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
@@ -26,7 +27,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
   isOver = false
   readonly endpoint: Endpoint
   protected readonly options: PendingOptions | undefined
-  /** Epoch milliseconds; `undefined` until it is asked for, when only a timeout is known. */
+  /** A time of the clock; `undefined` until it is asked for, when only a timeout is known. */
   #deadline: number | undefined = undefined
   #timeout = Number.POSITIVE_INFINITY
   #isSent = false
@@ -91,11 +92,17 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   expire(): void {
     const { operationId, requestId } = this
+    const { clock } = this.endpoint.settings
     this.leave(
       refusal(
         "TIMEOUT",
         `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`,
-        { operationId, requestId, details: { deadline: this.due() }, ...this.#fate() },
+        {
+          operationId,
+          requestId,
+          details: { deadline: toWallTime(clock, this.due()) },
+          ...this.#fate(),
+        },
       ),
       "The deadline passed.",
     )
@@ -113,9 +120,8 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     this.#timeout =
       this.options?.timeout ?? (isDefault ? settings.timeout : Number.POSITIVE_INFINITY)
     if (deadline === undefined) return
-    const now = settings.clock.now()
-    this.#timeout = Math.min(this.#timeout, deadline - now)
-    this.#deadline = now + this.#timeout
+    this.#timeout = Math.min(this.#timeout, deadline - wallTimeOf(settings.clock))
+    this.#deadline = settings.clock.now() + this.#timeout
   }
 
   /** The milliseconds that the peer is told of; `undefined` when the caller said nothing. */

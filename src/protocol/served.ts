@@ -10,6 +10,7 @@ import { errorEvent } from "../internal/error-event.ts"
 import type { Endpoint, Pending, Served } from "./endpoint.ts"
 import { PendingCall } from "./pending-call.ts"
 import { EndpointTimer } from "./timer.ts"
+import { fromWallTime, toWallTime } from "../internal/clock.ts"
 
 /** What a served request tells the server it belongs to. */
 export interface ServedHost {
@@ -37,8 +38,8 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
   #credit: number
   #seq = 0
   #wake: (() => void) | undefined = undefined
-  /** Set where what is left had to be counted. */
-  #deadline: number | undefined = undefined
+  /** A time of the clock; set where what is left had to be counted. */
+  #due: number | undefined = undefined
 
   constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
     super()
@@ -60,20 +61,23 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
     return this.event.operationId
   }
 
-  /** A deadline by another clock means nothing here. */
+  /** A date; one by another process's clock counts only where the peer gave no timeout. */
   get deadline(): number | undefined {
-    return this.event.timeout === undefined ? this.event.deadline : this.#deadline
+    if (this.#due !== undefined) return toWallTime(this.host.endpoint.settings.clock, this.#due)
+    return this.event.timeout === undefined ? this.event.deadline : undefined
   }
 
   get timeout(): number | undefined {
-    return this.#deadline === undefined ? this.event.timeout : undefined
+    return this.#due === undefined ? this.event.timeout : undefined
   }
 
   /** It will not start at once, and its time runs from now on. */
   postpone(): void {
-    const { timeout } = this.event
-    if (timeout === undefined || this.#deadline !== undefined) return
-    this.#deadline = this.host.endpoint.settings.clock.now() + timeout
+    const { timeout, deadline } = this.event
+    if (this.#due !== undefined) return
+    const { clock } = this.host.endpoint.settings
+    if (timeout !== undefined) this.#due = clock.now() + timeout
+    else if (deadline !== undefined) this.#due = fromWallTime(clock, deadline)
   }
 
   get metadata(): Readonly<Record<string, unknown>> | undefined {
@@ -187,7 +191,7 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
       mayLose && idleTimeout !== undefined
         ? endpoint.settings.clock.now() + idleTimeout
         : Number.POSITIVE_INFINITY
-    const { deadline = Number.POSITIVE_INFINITY } = this
+    const deadline = this.#due ?? Number.POSITIVE_INFINITY
     const timer = new EndpointTimer(endpoint, () => this.#stalled(patience < deadline))
     timer.start(Math.min(deadline, patience))
     return new Promise((resolve) => {

@@ -1,5 +1,6 @@
 import type { Clock } from "../platform.ts"
 import type { Identity } from "../types.ts"
+import { wallTimeOf } from "../internal/clock.ts"
 
 /** Who was found, and for how long. */
 export interface Authenticated extends Identity {
@@ -25,7 +26,7 @@ export function takeApart(found: Authenticated, clock: Clock): Holder | string {
   if (typeof expiresAt !== "number" || Number.isNaN(expiresAt)) {
     return "expiresAt of an identity must be a number of milliseconds since 1970"
   }
-  if (expiresAt <= clock.now()) return "the credential has expired"
+  if (expiresAt <= wallTimeOf(clock)) return "the credential has expired"
   const { expiresAt: _, ...identity } = found
   return { identity, expiresAt }
 }

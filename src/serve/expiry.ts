@@ -2,6 +2,7 @@ import { refusal } from "../errors.ts"
 import type { CallError } from "../errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Clock } from "../platform.ts"
+import { wallTimeOf } from "../internal/clock.ts"
 
 // The longest delay that timers take; a longer one would fire at once.
 const LONGEST_DELAY = 2_147_483_647
@@ -15,9 +16,9 @@ export function whenExpired(
   if (expiresAt === undefined || expiresAt === Number.POSITIVE_INFINITY) return () => {}
   let timer: unknown
   const wait = (): void => {
-    const left = expiresAt - clock.now()
+    const left = expiresAt - wallTimeOf(clock)
     timer = clock.setTimeout(
-      () => (expiresAt > clock.now() ? wait() : act()),
+      () => (expiresAt > wallTimeOf(clock) ? wait() : act()),
       Math.min(Math.max(0, left), LONGEST_DELAY),
     )
     setRef(timer, false)

@@ -194,7 +194,7 @@ describe("Deadlines", () => {
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length
     const before = timers()
-    const entry = new Entry(systemClock, Date.now() + 60_000)
+    const entry = new Entry(systemClock, systemClock.now() + 60_000)
     deadlines.add(entry)
     expect(timers()).toBe(before + 1)
     deadlines.remove(entry)
@@ -208,7 +208,7 @@ describe("Deadlines", () => {
   test("a deadline past the longest delay of timers waits in steps", () => {
     vi.useFakeTimers()
     const deadlines = new Deadlines(systemClock)
-    const entry = new Entry(systemClock, Date.now() + 2 ** 32)
+    const entry = new Entry(systemClock, systemClock.now() + 2 ** 32)
     deadlines.add(entry)
     vi.advanceTimersByTime(2 ** 31)
     expect(entry.expired).toBeUndefined()
@@ -230,10 +230,10 @@ describe("Deadlines", () => {
 
   test("notices that the platform's timers were replaced", () => {
     const deadlines = new Deadlines(systemClock)
-    const far = new Entry(systemClock, Date.now() + 10)
+    const far = new Entry(systemClock, systemClock.now() + 10)
     deadlines.add(far)
     vi.useFakeTimers({ now: Date.now() + 1e6 })
-    const entry = new Entry(systemClock, Date.now() + 50)
+    const entry = new Entry(systemClock, systemClock.now() + 50)
     deadlines.add(entry)
     vi.advanceTimersByTime(60)
     expect(entry.expired).toBeDefined()

@@ -6,6 +6,7 @@ import type { CallsAction, CallsState } from "./calls-state.ts"
 import type { FollowState } from "./follow.ts"
 import { useHubEvents } from "./use-hub-events.ts"
 import type { EventHandlers } from "./use-hub-events.ts"
+import { steadyNow } from "../ui/steady-now.ts"
 
 export interface Calls {
   readonly state: CallsState
@@ -41,7 +42,7 @@ function handlersOf(hub: HubClient, dispatch: (action: CallsAction) => void): Ev
         remember()
       }
       const traces = events.flatMap((event) => (event.kind === "call" ? [event.trace] : []))
-      if (traces.length > 0) dispatch({ type: "told", traces, receivedAt: Date.now() })
+      if (traces.length > 0) dispatch({ type: "told", traces, receivedAt: steadyNow() })
     },
     onLost: () => dispatch({ type: "disconnected" }),
   }

@@ -5,6 +5,7 @@ import { follow, waitFor } from "./follow.ts"
 import type { FollowState } from "./follow.ts"
 import { createGatherer } from "./gather.ts"
 import { isRefusal } from "./refusal.ts"
+import { steadyNow } from "../ui/steady-now.ts"
 
 /** What a view does with the events of a hub; the same object from one drawing to the next. */
 export interface EventHandlers {
@@ -52,7 +53,7 @@ export function useHubEvents(
       open,
       onState: setState,
       isFinal: isRefusal,
-      now: Date.now,
+      now: steadyNow,
       wait: waitFor,
       signal,
     })

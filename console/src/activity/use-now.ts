@@ -1,13 +1,14 @@
 import { useEffect, useState } from "react"
+import { steadyNow } from "../ui/steady-now.ts"
 
 /** The time, told anew about each half second while it is needed and the page is seen. */
 export function useNow(isNeeded: boolean, everyMs = 500): number {
-  const [now, setNow] = useState(() => Date.now())
+  const [now, setNow] = useState(steadyNow)
   useEffect(() => {
     if (!isNeeded) return undefined
-    setNow(Date.now())
+    setNow(steadyNow())
     const timer = setInterval(() => {
-      if (!document.hidden) setNow(Date.now())
+      if (!document.hidden) setNow(steadyNow())
     }, everyMs)
     return () => clearInterval(timer)
   }, [isNeeded, everyMs])

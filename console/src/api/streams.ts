@@ -5,6 +5,7 @@ import { ProblemError } from "./model.ts"
 import type { CallTrace, HubEvent, SourceStatus, WatchItem } from "./model.ts"
 import { isProblem, notAnAnswer, ownProblem, unreachable } from "./problems.ts"
 import type { Requests } from "./requests.ts"
+import { steadyNow } from "../ui/steady-now.ts"
 
 /** Reads a subscription to its end. One that is aborted here has ended, and not failed. */
 export async function watchOperation(
@@ -24,7 +25,7 @@ export async function watchOperation(
     for await (const event of readEvents(response)) {
       if (signal.aborted || event.name === "end") return
       if (event.name === "error") throw failureOf(event, response.status)
-      options.onItem({ id: event.id, envelope: readEnvelope(event.data), at: Date.now() })
+      options.onItem({ id: event.id, envelope: readEnvelope(event.data), at: steadyNow() })
     }
     if (!signal.aborted) throw cutOff(`The stream of "${id}"`)
   })

@@ -4,6 +4,7 @@ import { IDLE, reduceWatch } from "./model.ts"
 import type { WatchAction, WatchState } from "./model.ts"
 import { startRun } from "./run.ts"
 import type { Run } from "./run.ts"
+import { steadyNow } from "../ui/steady-now.ts"
 
 export interface Watch {
   readonly state: WatchState
@@ -21,7 +22,7 @@ export function useWatch(id: string): Watch {
   const start = useCallback(
     (input: unknown) => {
       run.current?.stop()
-      run.current = startRun({ hub, id, input, dispatch, now: Date.now })
+      run.current = startRun({ hub, id, input, dispatch, now: steadyNow })
     },
     [hub, id],
   )

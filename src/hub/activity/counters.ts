@@ -2,6 +2,7 @@ import type { CallEnded, CallStarted, CallTrace } from "../../engine/observe.ts"
 import type { Clock } from "../../platform.ts"
 import { PerSecond, SECONDS } from "./per-second.ts"
 import { RecentDurations } from "./recent-durations.ts"
+import { wallTimeOf } from "../../internal/clock.ts"
 
 /** Counters of a hub since it is served; calls within calls count too. */
 export interface HubStats {
@@ -33,6 +34,8 @@ const OTHER = "OTHER"
 export class CallCounters {
   readonly #clock: Clock
   readonly #startedAt: number
+  /** The same as a date. */
+  readonly #startedOn: number
   readonly #perSecond: PerSecond
   readonly #durations = new RecentDurations()
   readonly #errors = new Map<string, number>()
@@ -47,6 +50,7 @@ export class CallCounters {
   constructor(clock: Clock) {
     this.#clock = clock
     this.#startedAt = clock.now()
+    this.#startedOn = wallTimeOf(clock)
     this.#perSecond = new PerSecond(this.#startedAt)
   }
 
@@ -66,7 +70,7 @@ export class CallCounters {
     const seconds = Math.min(SECONDS, Math.max(1, (now - this.#startedAt) / 1000))
     const lastMinute = history.reduce((sum, count) => sum + count, 0)
     return {
-      startedAt: this.#startedAt,
+      startedAt: this.#startedOn,
       calls: this.#calls,
       running: this.#tracked + this.#untracked,
       errors: Object.fromEntries(this.#errors),
@@ -79,7 +83,7 @@ export class CallCounters {
 
   #begin(started: CallStarted): void {
     this.#calls++
-    this.#perSecond.add(started.at)
+    this.#perSecond.add(this.#clock.now())
     const same = this.#running.get(started.requestId)
     if (same === undefined && this.#running.size >= MOST_RUNNING) {
       this.#untracked++
@@ -98,7 +102,7 @@ export class CallCounters {
     if (this.#recent.length >= 2 * MOST_RECENT) this.#recent.splice(0, MOST_RECENT)
     if (ended.outcome === "error") this.#countError(ended.code ?? "UNKNOWN_ERROR")
     if (ended.outcome === "aborted" || ended.type === "subscription") return
-    this.#durations.add(ended.at + ended.durationMs, ended.durationMs)
+    this.#durations.add(this.#clock.now(), ended.durationMs)
   }
 
   /** Whether its beginning was seen; it is no longer running then. */

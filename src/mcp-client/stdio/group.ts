@@ -1,5 +1,6 @@
 import type { NodeLike } from "./node.ts"
 import { isOnlyZombies } from "./zombies.ts"
+import { systemClock } from "../../internal/clock.ts"
 
 const POLL_MS = 10
 // Looking at every process of the system is dear, and rarely needed.
@@ -31,10 +32,10 @@ export function processGroup(node: NodeLike, pid: number): ProcessGroup {
       if (!look()) signalGroup(node, pid, name)
     },
     async isGoneWithin(milliseconds) {
-      const start = performance.now()
+      const start = systemClock.now()
       let nextCount = FIRST_COUNT_MS
       while (!look()) {
-        const elapsed = performance.now() - start
+        const elapsed = systemClock.now() - start
         if (elapsed >= milliseconds) return false
         if (elapsed >= nextCount) {
           nextCount = elapsed + COUNT_MS

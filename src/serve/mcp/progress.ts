@@ -1,5 +1,6 @@
 import { setRef } from "../../internal/defer.ts"
 import type { ProgressUpdate } from "../../types.ts"
+import { systemClock } from "../../internal/clock.ts"
 
 /** Updates that may go out at once, and how fast that allowance grows again. */
 const BURST = 200
@@ -14,7 +15,7 @@ export class ProgressSender {
   readonly #send: (value: ProgressUpdate) => void
   #last = Number.NEGATIVE_INFINITY
   #room = BURST
-  #since = Date.now()
+  #since = systemClock.now()
   #waiting: ProgressUpdate | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
 
@@ -45,7 +46,7 @@ export class ProgressSender {
   }
 
   #hasRoom(): boolean {
-    const now = Date.now()
+    const now = systemClock.now()
     this.#room = Math.min(BURST, this.#room + ((now - this.#since) / 1000) * PER_SECOND)
     this.#since = now
     if (this.#room < 1) return false

@@ -1,4 +1,5 @@
 import { fromBase64, toBase64 } from "../../internal/base64.ts"
+import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 
 /** What a sealed state is worth nothing without: whose it is, and for which call. */
 export interface StateBinding {
@@ -22,7 +23,11 @@ export class StateSeal {
   readonly #ttlMs: number
   readonly #now: () => number
 
-  constructor(key: string | Uint8Array | undefined, ttlMs: number, now = (): number => Date.now()) {
+  constructor(
+    key: string | Uint8Array | undefined,
+    ttlMs: number,
+    now = (): number => wallTimeOf(systemClock),
+  ) {
     this.#key = importKey(keyBytes(key))
     // Told where it is used.
     this.#key.catch(() => undefined)

@@ -5,6 +5,7 @@ import { NOT_SERVED, refuse } from "./answers.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
 import type { Caller, Servers } from "./server.ts"
+import { systemClock } from "../../internal/clock.ts"
 
 /** Bounds of the sessions that are kept in memory. */
 export interface SessionLimits {
@@ -120,7 +121,7 @@ export class Sessions {
       principal: caller.identity?.id,
       server,
       transport,
-      usedAt: Date.now(),
+      usedAt: systemClock.now(),
       open: 0,
     }
     const response = await this.#pass(session, incoming)
@@ -158,7 +159,7 @@ export class Sessions {
   }
 
   #touch(session: Session): void {
-    session.usedAt = Date.now()
+    session.usedAt = systemClock.now()
     if (this.#sessions.delete(session.id)) this.#sessions.set(session.id, session)
   }
 
@@ -179,7 +180,7 @@ export class Sessions {
 
   #sweep(): void {
     this.#timer = undefined
-    const before = Date.now() - this.#idleMs
+    const before = systemClock.now() - this.#idleMs
     for (const session of this.#sessions.values()) {
       if (session.usedAt > before) break
       if (session.open === 0) this.#end(session, "it was not used")

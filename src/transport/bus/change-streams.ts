@@ -2,6 +2,7 @@ import type { CallRequestedEvent } from "../../call-events.ts"
 import { setRef } from "../../internal/defer.ts"
 import type { CallerCore } from "./caller-core.ts"
 import { Ticker } from "./ticker.ts"
+import { wallTimeOf } from "../../internal/clock.ts"
 
 /** Workers that come or go at about the same time are one change. */
 const TOGETHER_MS = 50
@@ -90,7 +91,7 @@ export class ChangeStreams {
     const data = { type: stream.next }
     const seq = ++stream.seq
     stream.next = undefined
-    const timestamp = this.#core.now()
+    const timestamp = wallTimeOf(this.#core.clock)
     const meta = { source: "local", operationId: "services.changes", timestamp } as const
     this.#core.deliver({ type: "call.responded", requestId, output: { data, meta }, seq })
   }

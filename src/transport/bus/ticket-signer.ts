@@ -1,6 +1,6 @@
 import type * as jose from "jose"
 import { CallError } from "../../errors.ts"
-import { systemClock } from "../../internal/clock.ts"
+import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { importPeer } from "../../internal/import-peer.ts"
@@ -88,7 +88,7 @@ class Signer implements TicketSigner {
 
   /** What the ticket is good for, and for how long. */
   #pinned({ operationId, requestId, timeout }: TicketSubject): Record<string, unknown> {
-    const now = this.#clock.now()
+    const now = wallTimeOf(this.#clock)
     // One without an end, or without sense, is covered as long as any.
     const covered = timeout >= 0 ? Math.min(timeout, this.#lifetime) : this.#lifetime
     const seconds = Math.floor(now / 1000)

@@ -1,7 +1,7 @@
 import type * as jose from "jose"
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
-import { systemClock } from "../../internal/clock.ts"
+import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { importPeer } from "../../internal/import-peer.ts"
@@ -146,7 +146,7 @@ class Verifier implements TicketVerifier {
           audience: this.#audience,
           requiredClaims: ["sub", "scp", "op", "rid", "iat", "nbf", "exp", "jti"],
           clockTolerance: this.#clockTolerance,
-          currentDate: new Date(this.#clock.now()),
+          currentDate: new Date(wallTimeOf(this.#clock)),
         })
         return payload
       } catch (error) {
@@ -158,7 +158,7 @@ class Verifier implements TicketVerifier {
   }
 
   #checkTimes({ nbf, exp }: TicketClaims, hash: string): void {
-    const now = Math.floor(this.#clock.now() / 1000)
+    const now = Math.floor(wallTimeOf(this.#clock) / 1000)
     if (nbf > now + this.#clockTolerance) throw new TicketRefused("not yet valid")
     if (exp > now - this.#clockTolerance) return
     this.#known.delete(hash)

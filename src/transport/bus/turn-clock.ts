@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform.ts"
+import { wallTimeOf } from "../../internal/clock.ts"
 
 /**
  * A clock on which everything that waits for the end of a turn is called back at once, in order.
@@ -15,6 +16,7 @@ export function turnClock(clock: Clock): Clock {
   }
   return {
     now: () => clock.now(),
+    wallTime: () => wallTimeOf(clock),
     setTimeout: (callback, milliseconds) => clock.setTimeout(callback, milliseconds),
     clearTimeout: (timer) => clock.clearTimeout(timer),
     defer(callback) {

@@ -72,6 +72,7 @@ export class World {
 export class NodeClock implements Clock {
   isDead = false
   readonly #world: World
+  /** The date is wrong by so much. */
   readonly #skew: number
   readonly #timers = new Set<Timer>()
 
@@ -86,7 +87,11 @@ export class NodeClock implements Clock {
   }
 
   now(): number {
-    return EPOCH + this.#world.time + this.#skew
+    return EPOCH + this.#world.time
+  }
+
+  wallTime(): number {
+    return this.now() + this.#skew
   }
 
   setTimeout(callback: () => void, delay: number): Timer {

@@ -214,7 +214,7 @@ class Simulation {
     const input: Work = { key, work, depth, items, failAt }
     const controller = new AbortController()
     const options = {
-      deadline: plan.deadline === undefined ? undefined : clock.now() + plan.deadline,
+      deadline: plan.deadline === undefined ? undefined : clock.wallTime() + plan.deadline,
       signal: abortsWith === "signal" ? controller.signal : undefined,
     }
     const abortBy = (request: { abort(): void }): unknown =>

@@ -109,7 +109,7 @@ describe("sessions of legacy clients", () => {
 
   test("end when they are not used", async () => {
     await using server = toMCP(fixture().registry, { sessions: { idleMs: 1000 } })
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] })
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date", "performance"] })
     const idle = await open(server)
     const used = await open(server)
     await vi.advanceTimersByTimeAsync(700)

@@ -8,6 +8,7 @@ import type { Authenticated } from "../../authenticated.ts"
 import { settleKey } from "./jwt-key.ts"
 import type { SettledKey } from "./jwt-key.ts"
 import type { JwtClaims, JwtOptions } from "./options.ts"
+import { wallTimeOf } from "../../../internal/clock.ts"
 
 type Jose = typeof jose
 
@@ -36,7 +37,7 @@ export class JwtVerifier {
     if (token.length > LONGEST_TOKEN) throw new Error("the token is too long")
     const { jose: library, getKey } = await this.#load()
     const { issuer, audience, algorithms, clockTolerance = 5, identity } = this.#options
-    const now = this.#clock.now()
+    const now = wallTimeOf(this.#clock)
     const { payload } = await library.jwtVerify(token, getKey, {
       issuer,
       audience: typeof audience === "string" ? audience : [...audience],

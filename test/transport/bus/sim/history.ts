@@ -83,7 +83,8 @@ class Simulation {
 
   async run(): Promise<History> {
     const { world, journal } = this.#lab
-    const { plans, accidents, callers, workers, brokerStartsAt, isLong } = this.#lab.scenario
+    const { plans, accidents, callers, workers, brokerStartsAt, isLong, dateSteps } =
+      this.#lab.scenario
     world.after(brokerStartsAt, () => this.#broker.start())
     for (let index = 0; index < workers; index++) this.#startWorker()
     for (let index = 0; index < callers; index++) {
@@ -91,6 +92,13 @@ class Simulation {
     }
     for (const plan of plans) this.#begin(plan)
     for (const accident of accidents) world.after(accident.at, () => this.#happen(accident))
+    for (const { at, who, whom, by } of dateSteps) {
+      world.after(at, () => {
+        const process = (who === "caller" ? this.#callers : this.#workers)[whom]
+        process?.clock.stepDate(by)
+        journal.say(`! date of ${process?.name} by ${by}`)
+      })
+    }
     await this.#runOut()
     const left = this.#leftovers("over")
     if (isLong) {

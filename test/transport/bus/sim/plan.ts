@@ -71,6 +71,15 @@ export interface Accident {
   readonly replacedAfter: number | undefined
 }
 
+/** The date of a process is set while it runs. */
+export interface DateStep {
+  readonly at: number
+  readonly who: "caller" | "worker"
+  readonly whom: number
+  /** Milliseconds, negative where it is set back. */
+  readonly by: number
+}
+
 /** What can go wrong on the way. */
 export interface Faults {
   readonly drop: number
@@ -104,8 +113,9 @@ export interface Scenario {
   /** Milliseconds that it takes to find out who calls, or to sign it; it is known at once when left out. */
   readonly identifyMs: number | undefined
   readonly signMs: number | undefined
-  /** Clocks of the processes differ from each other by up to twice this. */
+  /** Dates of the processes differ from each other by up to twice this. */
   readonly skew: number
+  readonly dateSteps: readonly DateStep[]
   readonly maxPayload: number
   /** Until when the broker is not there at first. */
   readonly brokerStartsAt: number
@@ -158,10 +168,22 @@ export function scenario(seed: number): Scenario {
     identifyMs: random.chance(0.2) ? random.between(0, 50) : undefined,
     signMs: random.chance(0.15) ? random.between(0, 50) : undefined,
     skew: random.pick([0, 200, 3_600_000]),
+    dateSteps: dateStepsOf(new Random(seed ^ 0x3c6ef372)),
     maxPayload: 8192,
     brokerStartsAt: isWild && random.chance(0.1) ? random.between(1, 3000) : 0,
     isLong: random.chance(0.1),
   }
+}
+
+/** In half of all histories, and with dice of their own: the rest of a history is as it would be without. */
+function dateStepsOf(random: Random): DateStep[] {
+  if (random.chance(0.5)) return []
+  return Array.from({ length: random.between(1, 4) }, () => ({
+    at: random.between(0, 5000),
+    who: random.pick(["caller", "worker"]),
+    whom: random.between(0, 2),
+    by: random.pick([-1, 1]) * random.pick([500, 5000, 600_000, 86_400_000]),
+  }))
 }
 
 function faultsOf(random: Random, isWild: boolean): Faults {

@@ -60,7 +60,7 @@ function open(plan: Plan, { clock, map }: Process, signal: AbortSignal): Ask {
   const options: PendingOptions = {
     signal,
     identity: CALLER,
-    deadline: deadline === undefined ? undefined : clock.now() + deadline,
+    deadline: deadline === undefined ? undefined : clock.wallTime() + deadline,
   }
   if (kind !== "stream" && kind !== "changes") {
     const isList = kind === "list"

@@ -32,7 +32,8 @@ export class ProcessClock implements Clock {
   isDead = false
   isFrozen = false
   readonly #world: World
-  readonly #skew: number
+  /** The date is wrong by so much. */
+  #skew: number
   readonly #timers = new Set<Timer>()
   #lateTimers: (() => void)[] = []
   #lateMessages: (() => void)[] = []
@@ -43,7 +44,16 @@ export class ProcessClock implements Clock {
   }
 
   now(): number {
+    return EPOCH + this.#world.time
+  }
+
+  wallTime(): number {
     return EPOCH + this.#world.time + this.#skew
+  }
+
+  /** Somebody sets the date. */
+  stepDate(milliseconds: number): void {
+    this.#skew += milliseconds
   }
 
   setTimeout(callback: () => void, delay: number): Timer {

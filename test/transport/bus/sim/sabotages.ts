@@ -4,6 +4,7 @@ import type { CallerMessage } from "../../../../src/transport/bus/messages.ts"
 import { RetryBudget } from "../../../../src/transport/bus/retry-budget.ts"
 import type { Transport, TransportReceiver } from "../../../../src/transport/types.ts"
 import type { SimBus } from "./bus.ts"
+import { ProcessClock } from "./process-clock.ts"
 import type { Sabotage } from "./sabotage.ts"
 
 const LONG = 3_600_000
@@ -132,6 +133,19 @@ export const SABOTAGES: readonly Sabotage[] = [
     name: "the deadline is ignored: callers wait on",
     shows: /was due at|never ended/,
     patch: () => replace(Deadlines.prototype, "add", () => () => undefined),
+  },
+  {
+    name: "time is measured with the date: calls wait until it is there again, or end early",
+    shows: /was due at|never ended|came out as TIMEOUT/,
+    patch: () =>
+      replace(
+        ProcessClock.prototype,
+        "now",
+        () =>
+          function date(this: unknown) {
+            return (this as ProcessClock).wallTime()
+          },
+      ),
   },
   {
     name: "the flag is not kept: a call that is given up did not run",
