@@ -6,7 +6,7 @@ import { allowReferences } from "./openapi/allow.ts"
 import { Caller } from "./openapi/call.ts"
 import type { HandlerContext, RequestOptions } from "./openapi/call.ts"
 import { OpenAPIDocument } from "./openapi/document.ts"
-import { loadExternal } from "./openapi/files.ts"
+import { loadExternal, MAX_BYTES } from "./openapi/files.ts"
 import type { ExternalFiles } from "./openapi/files.ts"
 import { importDocument, operationOf } from "./openapi/import.ts"
 import { createFileLoader, fileUrlOf } from "./openapi/load-file.ts"
@@ -150,8 +150,12 @@ async function load(
   loadFile: (url: string) => Promise<string>,
 ): Promise<ImportedOperations> {
   const what = `The document at ${url.split("?")[0] ?? url}`
-  const { document, warnings } = parseDocument(text, { maxBytes: config.maxDocumentBytes, what })
-  const external: ExternalFiles = await loadExternal({ document, url, text }, loadFile, allow)
+  const { maxDocumentBytes, maxFiles } = config
+  const { document, warnings } = parseDocument(text, { maxBytes: maxDocumentBytes, what })
+  const external: ExternalFiles = await loadExternal({ document, url, text }, loadFile, allow, {
+    files: maxFiles,
+    bytes: maxDocumentBytes && Math.max(maxDocumentBytes, MAX_BYTES),
+  })
   return operationsOf(
     new OpenAPIDocument(
       document,

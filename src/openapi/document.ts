@@ -37,6 +37,8 @@ export class OpenAPIDocument {
   readonly version: Version
   /** Some property may be read-only or write-only; where none is, nobody has to look. */
   readonly hidesProperties: boolean
+  /** What is lost because of a limit, in sentences for whoever reads the report. */
+  readonly losses: Set<string> = new Set()
   readonly #files: Map<string, SourceFile>
   readonly #refused: ReadonlyMap<string, string>
   readonly #places = new Map<SourceFile, Map<string, Place | BrokenRef>>()

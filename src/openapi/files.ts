@@ -14,7 +14,7 @@ export interface EntryDocument {
 }
 
 export interface FileLimits {
-  /** 500. */
+  /** 10,000. */
   readonly files?: number | undefined
   /** Characters of all files together; 64 MiB. */
   readonly bytes?: number | undefined
@@ -29,8 +29,9 @@ export interface ExternalFiles {
   readonly warnings: readonly string[]
 }
 
-const MAX_FILES = 500
-const MAX_BYTES = 64 * 1024 * 1024
+const MAX_FILES = 10_000
+/** Characters of all files that a document refers to. */
+export const MAX_BYTES: number = 64 * 1024 * 1024
 const AT_ONCE = 8
 
 /**
@@ -67,8 +68,11 @@ class Files {
   readonly #load: (url: string) => Promise<string>
   readonly #allow: (url: string) => boolean
   readonly #maxFiles: number
-  #bytesLeft: number
+  readonly #maxBytes: number
   #loaded = 0
+  #bytes = 0
+  /** Files that were not loaded because of a limit. */
+  readonly #lost = { files: 0, bytes: 0 }
   #wanted = new Map<string, Wanted>()
 
   constructor(
@@ -82,7 +86,7 @@ class Files {
     this.#load = load
     this.#allow = allow
     this.#maxFiles = limits.files ?? MAX_FILES
-    this.#bytesLeft = limits.bytes ?? MAX_BYTES
+    this.#maxBytes = limits.bytes ?? MAX_BYTES
   }
 
   async followAll(): Promise<void> {
@@ -105,7 +109,21 @@ class Files {
       this.#refused.delete(self)
     }
     this.#documents.delete(this.#entryUrl)
-    return { documents: this.#documents, refused: this.#refused, warnings: this.#warnings }
+    const warnings = [...this.#warnings, ...this.#limitWarnings()]
+    return { documents: this.#documents, refused: this.#refused, warnings }
+  }
+
+  *#limitWarnings(): Generator<string> {
+    const { files, bytes } = this.#lost
+    const lost = (count: number): string =>
+      `${count === 1 ? "1 file was" : `${count} files were`} not loaded, and the operations that need ` +
+      `${count === 1 ? "it" : "them"} are not complete.`
+    if (files > 0) {
+      yield `The document refers to more than ${this.#maxFiles} files: ${lost(files)} Raise "maxFiles" to load all.`
+    }
+    if (bytes > 0) {
+      yield `The files of the document have more than ${this.#maxBytes} characters together: ${lost(bytes)} Raise "maxDocumentBytes" to load all.`
+    }
   }
 
   /** Looks at what some references into a file stand for, and on along those within the file. */
@@ -137,22 +155,31 @@ class Files {
     if (this.#documents.has(url)) return
     const address = [url, alternative].find((one) => one !== undefined && this.#allow(one))
     if (address === undefined) return this.#refuse(url, NOT_ALLOWED)
+    if (this.#bytes > this.#maxBytes) return this.#refuseLarge(url)
     if (++this.#loaded > this.#maxFiles) {
+      this.#lost.files++
       return this.#refuse(url, `the document refers to more than ${this.#maxFiles} files`)
     }
     try {
       const text = await this.#load(address)
-      this.#bytesLeft -= text.length
-      if (this.#bytesLeft < 0) {
-        return this.#refuse(url, "the files of the document are too large together")
-      }
+      this.#bytes += text.length
+      if (this.#bytes > this.#maxBytes) return this.#refuseLarge(url)
       const { value, warnings } = parseText(text, { what: `"${nameOf(url)}"` })
       this.#documents.set(url, value)
       this.#warnings.push(...warnings)
     } catch (thrown) {
       if (isCallError(thrown, "ABORTED") || isCallError(thrown, "TIMEOUT")) throw thrown
-      this.#refuse(url, reasonOf(thrown).replace(/\.$/, ""))
+      const reason = reasonOf(thrown).replace(/\.$/, "")
+      if (isCallError(thrown, "PAYLOAD_TOO_LARGE")) {
+        this.#warnings.push(`The file "${nameOf(url)}" was not loaded: ${reason}.`)
+      }
+      this.#refuse(url, reason)
     }
+  }
+
+  #refuseLarge(url: string): void {
+    this.#lost.bytes++
+    this.#refuse(url, "the files of the document are too large together")
   }
 
   #refuse(url: string, reason: string): void {

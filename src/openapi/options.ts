@@ -12,8 +12,10 @@ import type { ImportConfig } from "./import.ts"
 export interface OpenAPIConfig extends ImportConfig {
   /** Opens event streams again that were lost, after the last event; by default they end. */
   readonly reconnect?: ReconnectPolicy | boolean | undefined
-  /** The largest text that is read; 64 MiB. */
+  /** The largest text that is read; 64 MiB. For files that it refers to, all together, 64 MiB at least. */
   readonly maxDocumentBytes?: number | undefined
+  /** How many other files may be loaded that the document refers to; 10,000. */
+  readonly maxFiles?: number | undefined
   /** Where else references to other files may lead: folders, files, or http(s) addresses. */
   readonly allowedReferences?: readonly (string | URL)[] | undefined
   /** The address of a document that is given as an object or text; relative servers start there. */
@@ -101,6 +103,7 @@ export const OPENAPI_OPTIONS: OptionsSchema<OpenAPIConfig> = {
     ],
   },
   maxDocumentBytes: "count",
+  maxFiles: "count",
   allowedReferences: { list: ADDRESS },
   documentUrl: "text",
 }

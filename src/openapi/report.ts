@@ -65,7 +65,8 @@ export function reportOf(
       twins: sources.filter(({ isTwin }) => isTwin).length,
     },
     operations,
-    warnings,
+    // All schemas have been made by now.
+    warnings: [...warnings, ...document.losses],
   }
   // Not enumerable: as data, the report is only what it found.
   return Object.defineProperty(report, "toString", { value: () => textOf(report) })

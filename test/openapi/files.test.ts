@@ -210,6 +210,12 @@ describe("loadExternal", () => {
     expect([few.documents.size, few.refused.size]).toEqual([2, 1])
     expect([...few.refused.values()][0]).toContain("more than 2 files")
     expect([...small.refused.values()][0]).toContain("too large together")
+    expect(few.warnings).toEqual([
+      'The document refers to more than 2 files: 1 file was not loaded, and the operations that need it are not complete. Raise "maxFiles" to load all.',
+    ])
+    expect(small.warnings).toEqual([
+      'The files of the document have more than 20 characters together: 1 file was not loaded, and the operations that need it are not complete. Raise "maxDocumentBytes" to load all.',
+    ])
   })
 
   test("ends although each file names a new one", async () => {
@@ -219,8 +225,8 @@ describe("loadExternal", () => {
       () => Promise.resolve(`/a: { $ref: "${++loads}.yaml" }`),
       () => true,
     )
-    expect(loads).toBe(500)
-    expect([...refused.values()]).toEqual([expect.stringContaining("more than 500 files")])
+    expect(loads).toBe(10_000)
+    expect([...refused.values()]).toEqual([expect.stringContaining("more than 10000 files")])
   })
 
   test("knows a document by its $self, and reads beside the file first", async () => {

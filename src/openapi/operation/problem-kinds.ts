@@ -40,6 +40,11 @@ const MAX_DEPTH = 32
 /** The kinds of problems that a schema allows: one for each way through its alternatives. */
 export function kindsOf(document: OpenAPIDocument, schema: Place): readonly ProblemKind[] {
   const kinds = new Reader(document).read(schema, 0)
+  if (kinds === undefined) {
+    document.losses.add(
+      "Some responses have more kinds of problems than are looked at; their errors are declared by status only.",
+    )
+  }
   // Where nothing more is known, what is known is not all of it.
   return kinds ?? [ANY]
 }

@@ -93,6 +93,12 @@ export class Walk {
     this.notes = [...this.notes, { pointer, message }]
   }
 
+  /** Notes what a limit costs, for the operation and for the document. */
+  #lose(message: string, loss: string): void {
+    this.note(message)
+    this.#around.document.losses.add(loss)
+  }
+
   /** `gone` are properties that other members of an `allOf` leave out. */
   schema(raw: unknown, inPlace: boolean, gone?: ReadonlySet<string>): SchemaNode {
     if (!isPlainRecord(raw)) {
@@ -101,12 +107,18 @@ export class Walk {
       return true
     }
     if (this.#trail.length > MAX_DEPTH) {
-      this.note(`Nested deeper than ${MAX_DEPTH} steps; what lies deeper accepts anything.`)
+      this.#lose(
+        `Nested deeper than ${MAX_DEPTH} steps; what lies deeper accepts anything.`,
+        `Schemas that are nested deeper than ${MAX_DEPTH} steps accept anything from there on.`,
+      )
       return true
     }
     if (--this.#budget < 0) {
       if (this.#budget === -1) {
-        this.note("The schema is too large; from here on it accepts anything.")
+        this.#lose(
+          "The schema is too large; from here on it accepts anything.",
+          "Schemas of very many parts accept anything from some part on.",
+        )
       }
       return true
     }
@@ -388,6 +400,11 @@ export class Walk {
       if ("pattern" in admitted) usable = admitted.pattern
       else {
         const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
+        if (pattern.length > MAX_PATTERN) {
+          this.#around.document.losses.add(
+            `Patterns of over ${MAX_PATTERN} characters accept any text.`,
+          )
+        }
         this.note(
           `Pattern ${quote(pattern)} ${why}: ${admitted.reason}. Any text is accepted here.`,
         )
