@@ -25,7 +25,7 @@ export type {
   NamedApiKey,
 } from "./serve/http/auth/options.ts"
 export type { CorsOptions } from "./serve/http/cors.ts"
-export type { RateLimitOptions } from "./serve/http/limits.ts"
+export type { RateLimitOptions } from "./serve/accounts.ts"
 export type { Guard } from "./serve/http/guard.ts"
 export type { ExposeOptions, ExposeRule } from "./serve/mcp/options.ts"
 export { readBearerToken } from "./serve/upgrade.ts"

@@ -3,7 +3,7 @@ import type { ErrorExposure } from "../engine/failures.ts"
 import { CallError } from "../errors.ts"
 import { reasonOf } from "../schema/describe.ts"
 import type { AuthOptions } from "../serve/http/auth/options.ts"
-import type { RateLimitOptions } from "../serve/http/limits.ts"
+import type { RateLimitOptions } from "../serve/accounts.ts"
 import { isLoopback } from "../serve/upgrade.ts"
 
 /** Of issuers that do not say: what is signed with a public key. */

@@ -157,7 +157,7 @@ async function openSockets(
       ...guard.rules,
       registry,
       authenticate: guard.authenticateUpgrade,
-      charge: guard.charge,
+      accounts: guard.accounts,
     })
   } catch (error) {
     // An API without WebSockets is one too, where they were not asked for.

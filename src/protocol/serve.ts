@@ -2,14 +2,16 @@ import type { CallRequestedEvent } from "../call-events.ts"
 import { ERROR_REPORTING, Failures, loggerOf } from "../engine/failures.ts"
 import type { ErrorReporting } from "../engine/failures.ts"
 import type { CallError } from "../errors.ts"
+import { isCallEvent } from "../is-call-event.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import type { AnyRegistry } from "../registry.ts"
+import type { AccountOf } from "./account.ts"
 import { callMapOver, endpointOf, PendingRequestMap } from "./pending-request-map.ts"
 import type { CallLink } from "./pending-request-map.ts"
-import { requestOf, RequestServer, SERVE_LIMITS } from "./server.ts"
+import { RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
 
 /** What `buildCallHandler` takes. */
@@ -63,6 +65,8 @@ export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
   readonly callMap?: PendingRequestMap | undefined
   readonly transport?: CallLink | undefined
   readonly resolveIdentity?: ResolveIdentity | undefined
+  /** @internal For servers with several links of one caller: limits count for all of them together. */
+  readonly accountOf?: AccountOf | undefined
   readonly logger?: Logger | undefined
   readonly clock?: Clock | undefined
 }
@@ -71,6 +75,7 @@ export const SERVE_CALLS_OPTIONS: OptionsSchema<ServeCallsOptions> = {
   ...CALL_HANDLER_OPTIONS,
   callMap: CALL_MAP,
   transport: { methods: [], expected: "a transport or an EventTarget" },
+  accountOf: "function",
   logger: "logger",
   clock: "clock",
 }
@@ -141,12 +146,13 @@ function serverOf(
     ErrorReporting & {
       readonly registry: AnyRegistry
       readonly resolveIdentity?: ResolveIdentity | undefined
+      readonly accountOf?: AccountOf | undefined
       readonly logger?: Logger | undefined
     },
   callMap: PendingRequestMap,
   name: string,
 ): RequestServer {
-  const { registry, resolveIdentity } = options
+  const { registry, resolveIdentity, accountOf } = options
   if (!(callMap instanceof PendingRequestMap)) {
     throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
   }
@@ -160,5 +166,18 @@ function serverOf(
     logger,
     isOneApplication ? "expose" : "hide",
   )
-  return new RequestServer(endpoint, registry, resolveIdentity, options, failures)
+  return new RequestServer(endpoint, registry, resolveIdentity, options, failures, accountOf)
+}
+
+/** An event as it was given to a handler: itself, its fields, or a `CustomEvent` around it. */
+function requestOf(given: unknown): CallRequestedEvent {
+  const inner = given instanceof Event ? (given as Partial<CustomEvent<unknown>>).detail : given
+  const event =
+    typeof inner === "object" && inner !== null && !("type" in inner)
+      ? { ...inner, type: "call.requested" }
+      : inner
+  if (isCallEvent(event) && event.type === "call.requested") return event
+  throw new TypeError(
+    `A call handler takes a "call.requested" event: { requestId, operationId, input, … }.`,
+  )
 }

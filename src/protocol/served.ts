@@ -7,6 +7,7 @@ import type { AnyRegistry, OperationRegistry } from "../registry.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions, Identity, ProgressUpdate } from "../types.ts"
 import { errorEvent } from "../internal/error-event.ts"
+import type { CallAccount, WaitingCall } from "./account.ts"
 import type { Endpoint, Pending, Served } from "./endpoint.ts"
 import { PendingCall } from "./pending-call.ts"
 import { EndpointTimer } from "./timer.ts"
@@ -18,18 +19,22 @@ export interface ServedHost {
   readonly failures: Failures
   /** The request is over; its place is free. */
   over(request: ServedRequest): void
+  /** Runs a request that has waited; `false` when the link is closing. */
+  start(request: ServedRequest): boolean
 }
 
 /**
  * A request that is being worked on. It is also what the registry is told about the call: who asks, until
  * when, and what ends it.
  */
-export class ServedRequest extends CallSink implements CallOptions, Served {
+export class ServedRequest extends CallSink implements CallOptions, Served, WaitingCall {
   readonly event: CallRequestedEvent
   readonly host: ServedHost
   identity: Identity | undefined = undefined
   /** Where it counts among the server's limits. */
   place: "none" | "queue" | "calls" | "streams" = "none"
+  /** Whose limits it counts on, where callers have several links. */
+  account: CallAccount | undefined = undefined
   isOver = false
   /** Who waits for it, when that is this very side: then nothing has to be sent. */
   pending: Pending | undefined = undefined
@@ -87,6 +92,10 @@ export class ServedRequest extends CallSink implements CallOptions, Served {
 
   get progress(): ((value: ProgressUpdate) => void) | undefined {
     return this.event.progress === true ? (value) => this.#report(value) : undefined
+  }
+
+  start(): boolean {
+    return !this.isOver && this.host.start(this)
   }
 
   /** Runs a query or a mutation and answers with its result. */

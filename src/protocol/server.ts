@@ -1,12 +1,12 @@
 import type { CallRequestedEvent } from "../call-events.ts"
 import type { Failures } from "../engine/failures.ts"
 import type { CallError } from "../errors.ts"
-import { isCallEvent } from "../is-call-event.ts"
 import type { AnyRegistry } from "../registry.ts"
 import type { ServedOperation, ServedOperations, TransportPeer } from "../transport/types.ts"
 import type { Identity, OperationSpec } from "../types.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { errorEvent } from "../internal/error-event.ts"
+import type { AccountOf } from "./account.ts"
 import type { Endpoint, RequestHandler } from "./endpoint.ts"
 import { LoopbackLink } from "./links.ts"
 import { RecentIds } from "./recent-ids.ts"
@@ -46,6 +46,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   readonly failures: Failures
   readonly #registry: AnyRegistry
   readonly #resolveIdentity: ResolveIdentity | undefined
+  readonly #accountOf: AccountOf | undefined
   readonly #maxInFlight: number
   readonly #maxQueued: number
   readonly #maxStreams: number
@@ -65,11 +66,13 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     resolveIdentity: ResolveIdentity | undefined,
     limits: ServeLimits,
     failures: Failures,
+    accountOf?: AccountOf,
   ) {
     this.endpoint = endpoint
     this.failures = failures
     this.#registry = registry
     this.#resolveIdentity = resolveIdentity
+    this.#accountOf = accountOf
     this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY
     this.#maxQueued = limits.maxQueued ?? 1000
     this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
@@ -138,21 +141,33 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
 
   /** A place is free. */
   over(request: ServedRequest): void {
-    const { place } = request
+    const { place, account } = request
     request.place = "none"
-    if (place === "queue") this.#queue.delete(request)
-    else if (place === "streams") this.#streams--
-    else if (place === "calls") this.#calls--
+    if (place === "queue") {
+      this.#queue.delete(request)
+      account?.dequeue(request)
+    } else if (place === "streams") {
+      this.#streams--
+      account?.leaveStream()
+    } else if (place === "calls") this.#calls--
     if (this.#whenIdle.size > 0 && this.inFlight === 0) {
       for (const settle of this.#whenIdle) settle()
     }
-    if (place === "calls") {
-      const [next] = this.#queue
-      if (next === undefined || this.isClosed) return
-      if (this.endpoint.isEnding || this.endpoint.isClosed) return
-      this.#queue.delete(next)
-      this.#run(next)
+    if (place !== "calls") return
+    if (account !== undefined) {
+      account.leave()
+      return
     }
+    const [next] = this.#queue
+    if (next !== undefined) this.start(next)
+  }
+
+  /** Runs a request that has waited for its place. */
+  start(request: ServedRequest): boolean {
+    if (this.isClosed || this.endpoint.isEnding || this.endpoint.isClosed) return false
+    this.#queue.delete(request)
+    this.#run(request)
+    return true
   }
 
   /** Resolves when nothing runs or waits, after so many milliseconds at the latest. */
@@ -204,6 +219,13 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
 
   #admit(request: ServedRequest): void {
     const { event, identity, operationId } = request
+    const account = this.#accountOf?.(identity)
+    const unpaid = account?.charge(1)
+    if (unpaid !== undefined) {
+      request.fail(unpaid)
+      return
+    }
+    request.account = account
     const spec = this.#specFor(operationId)
     if (spec === undefined) {
       request.fail(missing(this.#registry, operationId, identity))
@@ -215,8 +237,9 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       return
     }
     if (isStream) this.#open(request)
-    else if (this.#calls < this.#maxInFlight) this.#run(request)
-    else this.#enqueue(request)
+    else if (account?.tryEnter(this.#maxInFlight) ?? this.#calls < this.#maxInFlight) {
+      this.#run(request)
+    } else this.#enqueue(request)
   }
 
   #run(request: ServedRequest): void {
@@ -226,7 +249,9 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   }
 
   #open(request: ServedRequest): void {
-    if (this.#streams >= this.#maxStreams) {
+    const { account } = request
+    const hasRoom = account?.tryStream(this.#maxStreams) ?? this.#streams < this.#maxStreams
+    if (!hasRoom) {
       request.fail(this.#tooManyStreams(request.operationId))
       return
     }
@@ -237,7 +262,11 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   }
 
   #enqueue(request: ServedRequest): void {
-    if (this.#queue.size >= this.#maxQueued) {
+    const { account } = request
+    const hasRoom =
+      account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ??
+      this.#queue.size < this.#maxQueued
+    if (!hasRoom) {
       request.fail(this.#tooManyCalls(request.operationId))
       return
     }
@@ -265,17 +294,4 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     const spec = this.#registryFor(operationId).getSpec(operationId)
     return spec?.visibility === "internal" ? undefined : spec
   }
-}
-
-/** An event as it was given to a handler: itself, its fields, or a `CustomEvent` around it. */
-export function requestOf(given: unknown): CallRequestedEvent {
-  const inner = given instanceof Event ? (given as Partial<CustomEvent<unknown>>).detail : given
-  const event =
-    typeof inner === "object" && inner !== null && !("type" in inner)
-      ? { ...inner, type: "call.requested" }
-      : inner
-  if (isCallEvent(event) && event.type === "call.requested") return event
-  throw new TypeError(
-    `A call handler takes a "call.requested" event: { requestId, operationId, input, … }.`,
-  )
 }

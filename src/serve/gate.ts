@@ -3,6 +3,7 @@ import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/dial.ts"
+import type { Accounts } from "./accounts.ts"
 import { takeApart } from "./authenticated.ts"
 import type { Authenticated, Holder } from "./authenticated.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
@@ -24,6 +25,7 @@ export interface GateOptions extends UpgradeRules {
   readonly authenticate?: Authenticate | undefined
   readonly authenticateTimeout?: number | undefined
   readonly maxConnections?: number | undefined
+  readonly maxConnectionsPerCaller?: number | undefined
 }
 
 /** How `ws` is told of the decision. */
@@ -43,10 +45,18 @@ export class Gate {
   readonly #clock: Clock
   readonly #logger: Logger
   readonly #connections: () => number
+  readonly #accounts: Accounts
   readonly #holders = new WeakMap<UpgradeRequestLike, Holder>()
   #waiting = 0
 
-  constructor(options: GateOptions, clock: Clock, logger: Logger, connections: () => number) {
+  constructor(
+    options: GateOptions,
+    clock: Clock,
+    logger: Logger,
+    connections: () => number,
+    accounts: Accounts,
+  ) {
+    this.#accounts = accounts
     this.#options = options
     this.#clock = clock
     this.#logger = logger
@@ -67,7 +77,7 @@ export class Gate {
       return
     }
     if (this.#options.authenticate === undefined) {
-      decide(true)
+      this.#letIn(request, null, decide)
       return
     }
     // Settled in there, whatever happens.
@@ -75,7 +85,7 @@ export class Gate {
   }
 
   #refuse(request: UpgradeRequestLike): UpgradeRefusal | undefined {
-    const { maxConnections = Number.POSITIVE_INFINITY } = this.#options
+    const { maxConnections = 10_000 } = this.#options
     if (this.isClosed) return CLOSING
     if (this.onlyPath !== undefined && pathOf(request) !== this.onlyPath) {
       return { status: 404, reason: "nothing is served under this path" }
@@ -100,7 +110,17 @@ export class Gate {
       this.#turnAway(refused, decide)
       return
     }
-    const { holder } = found as { readonly holder: Holder | null }
+    this.#letIn(request, (found as { readonly holder: Holder | null }).holder, decide)
+  }
+
+  /** Lets a caller in, unless it has connections enough. `ws` opens the connection within `decide`. */
+  #letIn(request: UpgradeRequestLike, holder: Holder | null, decide: Decide): void {
+    const { maxConnectionsPerCaller: most = 50 } = this.#options
+    if (this.#accounts.of(holder?.identity, request).sockets >= most) {
+      const reason = `the caller has ${most} connections already`
+      this.#turnAway({ status: 429, reason, retryAfterMs: 1000 }, decide)
+      return
+    }
     if (holder !== null) this.#holders.set(request, holder)
     decide(true)
   }

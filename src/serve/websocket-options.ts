@@ -10,6 +10,7 @@ import type { AnyRegistry } from "../registry.ts"
 import { SOCKET_LIMITS } from "../transport/limits.ts"
 import type { SocketLimitOptions } from "../transport/limits.ts"
 import type { Identity } from "../types.ts"
+import type { Accounts } from "./accounts.ts"
 import type { Authenticate } from "./gate.ts"
 import { UPGRADE_RULES } from "./upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
@@ -61,8 +62,12 @@ export interface ServeWebSocketOptions
   readonly charge?: Charge | undefined
   /** Identities that clients claim for their calls count. Only for clients that are trusted so far. */
   readonly isTrusted?: boolean | undefined
-  /** Connections at the same time; no limit. */
+  /** Connections at the same time; 10,000. */
   readonly maxConnections?: number | undefined
+  /** Connections of one caller at the same time; 50. `maxInFlight`, `maxQueued` and `maxStreams` are for all of them together. */
+  readonly maxConnectionsPerCaller?: number | undefined
+  /** @internal Accounts of a server that the same callers send requests to. */
+  readonly accounts?: Accounts | undefined
   /** Told of each client that connects. */
   readonly onConnection?: ((connection: WebSocketConnection) => void) | undefined
   readonly clock?: Clock | undefined
@@ -78,6 +83,7 @@ export type WebSocketEntrance =
   | "path"
   | "authenticate"
   | "charge"
+  | "accounts"
   | "allowedHosts"
   | "allowedOrigins"
 
@@ -89,6 +95,7 @@ export const CONNECTION_OPTIONS: OptionsSchema<Omit<ServeWebSocketOptions, WebSo
   resolveIdentity: "function",
   isTrusted: "boolean",
   maxConnections: { min: 0 },
+  maxConnectionsPerCaller: { min: 0 },
   onConnection: "function",
   clock: "clock",
   logger: "logger",
@@ -104,4 +111,5 @@ export const SERVE_WEBSOCKET_OPTIONS: OptionsSchema<ServeWebSocketOptions> = {
   path: { pattern: /^\//, expected: 'a path such as "/ws"' },
   authenticate: "function",
   charge: "function",
+  accounts: { methods: ["of"], expected: "accounts" },
 }

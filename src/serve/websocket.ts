@@ -13,6 +13,7 @@ import type { SocketLimits } from "../transport/socket.ts"
 import { loadWs } from "../transport/ws.ts"
 import type { NodeWebSocketLike, WsServerLike } from "../transport/ws.ts"
 import type { Identity } from "../types.ts"
+import { Accounts } from "./accounts.ts"
 import { expired, whenExpired } from "./expiry.ts"
 import { Gate, chooseProtocol } from "./gate.ts"
 import { isLoopback, pathOf } from "./upgrade.ts"
@@ -72,6 +73,9 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
 // The code of an application that is nearest to 401.
 const EXPIRED = { code: 4401, reason: "The credential has expired." }
 
+/** `maxInFlight`, `maxQueued` and `maxStreams` limit a caller that only has WebSockets. */
+const UNLIMITED = { maxConcurrency: Number.POSITIVE_INFINITY }
+
 class Served implements ServedWebSocket {
   readonly gate: Gate
   readonly #options: ServeWebSocketOptions
@@ -81,6 +85,7 @@ class Served implements ServedWebSocket {
   /** One timer for all connections. */
   readonly #pings: Deadlines
   readonly #connections = new Set<CallServer>()
+  readonly #accounts: Accounts
   #sockets: WsServerLike | undefined
   #closing: Promise<void> | undefined
   url: string | undefined
@@ -92,7 +97,8 @@ class Served implements ServedWebSocket {
     this.#clock = clock
     this.#logger = logger
     this.#pings = new Deadlines(clock)
-    this.gate = new Gate(options, clock, logger, () => this.#connections.size)
+    this.#accounts = options.accounts ?? new Accounts(UNLIMITED, clock)
+    this.gate = new Gate(options, clock, logger, () => this.#connections.size, this.#accounts)
   }
 
   get connections(): number {
@@ -163,6 +169,9 @@ class Served implements ServedWebSocket {
     const { registry, isTrusted, onConnection, errors, onError } = this.#options
     const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
     const { identity, expiresAt } = this.gate.holderOf(request) ?? {}
+    const account = this.#accounts.of(identity, request)
+    account.sockets++
+    let isCounted = true
     let calls: CallServer | undefined
     const stop = whenExpired(expiresAt, this.#clock, () => {
       transport.farewell = EXPIRED
@@ -184,6 +193,8 @@ class Served implements ServedWebSocket {
       onState: (state, error) => {
         if (state !== "closed") return
         stop()
+        if (isCounted) account.sockets--
+        isCounted = false
         this.#disconnect(calls, error)
       },
     })
@@ -191,6 +202,7 @@ class Served implements ServedWebSocket {
       registry,
       transport: transport,
       resolveIdentity: this.#resolver(request),
+      accountOf: (caller) => (caller === identity ? account : this.#accounts.of(caller, request)),
       maxInFlight,
       maxQueued,
       maxStreams,

@@ -1,10 +1,8 @@
 import { createServer } from "node:http"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client"
 import { SignJWT, exportJWK, generateKeyPair } from "jose"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { WebSocket } from "ws"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import { silentLogger } from "../../src/index.ts"
@@ -14,8 +12,8 @@ import type { AnyRegistry } from "../../src/registry.ts"
 import { hashApiKey, toHTTP } from "../../src/to_http.ts"
 import type { AuthOptions } from "../../src/to_http.ts"
 import { toMCP } from "../../src/to_mcp.ts"
-import { clientOf } from "./mcp/support/clients.ts"
-import type { Era } from "./mcp/support/clients.ts"
+import { SURFACES } from "./surface-table.ts"
+import type { Ask, Headers, Place } from "./surface-table.ts"
 import { am, watch } from "./who/operations.ts"
 import { configOf, sourceOf } from "../hub/plain.ts"
 
@@ -23,103 +21,6 @@ const KEY = "key-of-ada-0123456789"
 const SHORT = "key-of-bob-0123456789"
 const ISSUER = "https://login.example"
 const AUDIENCE = "https://api.example"
-
-type Headers = Readonly<Record<string, string>>
-
-/** Somewhere to call: a server, or a function that answers in place of one. */
-interface Place {
-  readonly url: string
-  readonly fetch: typeof fetch
-}
-
-/** One way in: asks who calls, and gives the id, or the status with which it was refused. */
-type Ask = (place: Place, headers: Headers) => Promise<string | number>
-
-const json = { "content-type": "application/json" }
-const events = { accept: "text/event-stream" }
-const call = { id: "who.am", input: {} }
-
-/** Asks with one request; `find` gets the id out of a body. */
-function request(path: string, init: RequestInit, find: (body: string) => string | undefined): Ask {
-  return async ({ url, fetch: send }, headers) => {
-    const sent = { ...init, headers: { ...(init.headers as Headers), ...headers } }
-    const response = await send(url + path, sent)
-    const text = await response.text()
-    return response.status === 200 ? (find(text) ?? text) : response.status
-  }
-}
-
-const idIn = (body: string): string | undefined => /"id":"([^"]*)"/.exec(body)?.[1]
-
-const mcp =
-  (era: Era): Ask =>
-  async ({ url, fetch: send }, headers) => {
-    const client = clientOf(era)
-    let refused: number | undefined
-    const transport = new StreamableHTTPClientTransport(new URL(`${url}/mcp`), {
-      requestInit: { headers },
-      fetch: async (input, init) => {
-        const response = await send(input, init)
-        if (response.status === 401) {
-          refused = response.status
-          expect(response.headers.get("www-authenticate")).toMatch(/^Bearer/)
-        }
-        return response
-      },
-    })
-    try {
-      await client.connect(transport)
-      const { structuredContent } = await client.callTool({ name: "who_am", arguments: {} })
-      return (structuredContent as { id: string }).id
-    } catch (error) {
-      if (refused === undefined) throw error
-      return refused
-    } finally {
-      await client.close()
-    }
-  }
-
-const webSocket: Ask = async ({ url }, headers) => {
-  const socket = new WebSocket(`${url.replace("http", "ws")}/ws`, { headers })
-  try {
-    return await new Promise<string | number>((resolve, reject) => {
-      socket.on("unexpected-response", (_, { statusCode }) => resolve(statusCode ?? 0))
-      socket.on("error", reject)
-      socket.on("open", () =>
-        socket.send(
-          JSON.stringify({
-            type: "call.requested",
-            requestId: "1",
-            operationId: "who.am",
-            input: {},
-          }),
-        ),
-      )
-      socket.on("message", (data: Buffer) => {
-        if (String(data).includes("call.")) resolve(idIn(String(data)) ?? String(data))
-      })
-    })
-  } finally {
-    socket.terminate()
-  }
-}
-
-const REST = "/api/{namespace}/{name}"
-const GATEWAY = "/operations/{id}"
-const posted = { method: "POST", headers: json, body: "{}" }
-
-/** Every way to call an operation, and the endpoint that it is. */
-const SURFACES: Readonly<Record<string, readonly [endpoint: string, ask: Ask]>> = {
-  "REST by GET": [REST, request("/api/who/am", {}, idIn)],
-  "REST by POST": [REST, request("/api/who/am", posted, idIn)],
-  "REST events": [REST, request("/api/who/watch", { headers: events }, idIn)],
-  gateway: [GATEWAY, request("/operations/who.am", posted, idIn)],
-  "gateway events": [GATEWAY, request("/operations/who.watch", { headers: events }, idIn)],
-  batch: ["/batch", request("/batch", { ...posted, body: JSON.stringify([call]) }, idIn)],
-  "MCP, sessions": ["/mcp", mcp("legacy")],
-  "MCP, single requests": ["/mcp", mcp("modern")],
-  WebSocket: ["/ws", webSocket],
-}
 
 /** Endpoints that only tell what there is. */
 const DESCRIPTIONS = ["/operations", "/openapi.json"]

@@ -1,6 +1,6 @@
 import type { CallError } from "../../errors.ts"
 import type { Identity } from "../../types.ts"
-import type { Limits, Usage } from "./limits.ts"
+import type { Account } from "../accounts.ts"
 import type { HTTPAnswer } from "./model.ts"
 
 /** Who calls, and for how long that holds. */
@@ -21,6 +21,10 @@ export interface Admitted {
   charge(calls?: number): CallError | undefined
   /** Makes the request a stream, which counts among streams; gives why it may not be one. */
   openStream(): CallError | undefined
+  /** Whose account the request counts on: an identity or an address. */
+  readonly account: string
+  /** Takes slots for calls that run beside the first; gives how many were free. */
+  takeSlots(most: number): number
   /** Whether the request has become a stream. */
   readonly isStream: boolean
   /** The answer is over. Calling it twice is fine. */
@@ -49,43 +53,52 @@ export class Entrance implements Admitted {
   readonly identity: Identity | undefined
   readonly expiresAt: number | undefined
   readonly headers: Readonly<Record<string, string>>
-  readonly #limits: Limits
-  readonly #usage: Usage
-  #holds: "call" | "stream" | "nothing" = "call"
+  readonly #account: Account
+  #slots = 1
+  isStream = false
 
   constructor(
     { identity, expiresAt }: Caller,
     headers: Readonly<Record<string, string>>,
-    limits: Limits,
-    usage: Usage,
+    account: Account,
   ) {
     this.identity = identity
     this.expiresAt = expiresAt
     this.headers = headers
-    this.#limits = limits
-    this.#usage = usage
+    this.#account = account
+  }
+
+  get account(): string {
+    return this.#account.key
   }
 
   charge(calls = 1): CallError | undefined {
-    return calls > 0 ? this.#limits.charge(this.#usage, calls) : undefined
+    return calls > 0 ? this.#account.charge(calls) : undefined
   }
 
-  get isStream(): boolean {
-    return this.#holds === "stream"
+  takeSlots(most: number): number {
+    if (this.#slots === 0) return 0
+    const taken = this.#account.takeSlots(most)
+    this.#slots += taken
+    return taken
   }
 
   openStream(): CallError | undefined {
-    if (this.#holds !== "call") return undefined
-    const full = this.#limits.openStream(this.#usage)
+    if (this.#slots === 0) return undefined
+    const full = this.#account.openStream()
     if (full !== undefined) return full
-    this.#usage.running--
-    this.#holds = "stream"
+    this.isStream = true
+    this.#leave()
     return undefined
   }
 
   release(): void {
-    if (this.#holds === "call") this.#usage.running--
-    else if (this.#holds === "stream") this.#usage.streams--
-    this.#holds = "nothing"
+    if (this.isStream) this.#account.closeStream()
+    this.isStream = false
+    this.#leave()
+  }
+
+  #leave(): void {
+    for (; this.#slots > 0; this.#slots--) this.#account.leave()
   }
 }

@@ -33,10 +33,10 @@ async function runBatch(context: HTTPContext, request: RouteRequest): Promise<HT
       results[at] = await resultOf(context, { ...request, incoming: own }, items[at])
     }
   }
-  const { maxConcurrency } = context.options
-  const workers = Math.max(1, Math.min(AT_ONCE, maxConcurrency, items.length))
+  // The request has one slot; calls beside the first take further ones of its caller.
+  const others = caller.takeSlots(Math.min(AT_ONCE, items.length) - 1)
   try {
-    await Promise.all(Array.from({ length: workers }, work))
+    await Promise.all(Array.from({ length: 1 + others }, work))
   } finally {
     stop()
   }

@@ -3,12 +3,12 @@ import type { CallError } from "../../errors.ts"
 import { MissingPackage } from "../../internal/import-peer.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
-import type { Identity } from "../../types.ts"
+import { Accounts } from "../accounts.ts"
+import type { LimitOptions } from "../accounts.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
-import type { Charge } from "../websocket-options.ts"
 import { Entrance } from "./admission.ts"
 import type { Admission, Caller, Refused } from "./admission.ts"
 import { askWho, judge } from "./auth/ask.ts"
@@ -16,10 +16,7 @@ import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import { AuthPackages } from "./auth/packages.ts"
-import { callerAddress, plain } from "./caller-address.ts"
 import type { CorsOptions } from "./cors.ts"
-import { Limits } from "./limits.ts"
-import type { LimitOptions, Usage } from "./limits.ts"
 import { checkMedia } from "./media.ts"
 import type { HTTPIncoming } from "./model.ts"
 import { Sources } from "./sources.ts"
@@ -32,8 +29,6 @@ export interface GuardOptions extends UpgradeRules, LimitOptions {
   /** Milliseconds that finding out who calls may take: 10,000. */
   readonly authenticateTimeout?: number | undefined
   readonly cors?: CorsOptions | undefined
-  /** Addresses of proxies whose `X-Forwarded-For` counts; none. */
-  readonly trustedProxies?: readonly string[] | undefined
 }
 
 export type { Admission, Admitted, Refused } from "./admission.ts"
@@ -52,8 +47,8 @@ export interface Guard {
   readonly packages: AuthPackages
   /** The same for those who want to stay connected: as with requests, those who fail pay for it. */
   readonly authenticateUpgrade: Authenticate | undefined
-  /** Pays for calls over connections, out of what requests are paid with; nothing without a limit. */
-  readonly charge: Charge | undefined
+  /** What each caller uses; calls over connections count there, too. */
+  readonly accounts: Accounts
   /** Where requests may come from, pages of `cors` included. */
   readonly rules: UpgradeRules
   /** Refuses what comes from where it may not; for what everybody may have, whoever they are. */
@@ -85,11 +80,9 @@ class RequestGuard implements Guard {
   readonly packages: AuthPackages
   readonly authenticate: Authenticate | undefined
   readonly authenticateUpgrade: Authenticate | undefined
-  readonly charge: Charge | undefined
+  readonly accounts: Accounts
   readonly #timeout: number
   readonly #sources: Sources
-  readonly #limits: Limits
-  readonly #proxies: ReadonlySet<string>
   readonly #clock: Clock
   readonly #logger: Logger
 
@@ -98,14 +91,10 @@ class RequestGuard implements Guard {
     this.packages = new AuthPackages(options.auth, logger)
     this.#timeout = options.authenticateTimeout ?? 10_000
     this.#sources = new Sources(options, this.isAuthenticated)
-    this.#limits = new Limits(options, clock)
-    this.#proxies = new Set((options.trustedProxies ?? []).map(plain))
+    this.accounts = new Accounts(options, clock)
     this.#clock = clock
     this.#logger = logger
     if (this.authenticate !== undefined) this.authenticateUpgrade = this.#upgrade
-    if (options.rateLimit !== undefined) {
-      this.charge = (identity, like) => this.#limits.charge(this.#usageOf(identity, like), 1)
-    }
     if (options.cors?.origins.includes("*") === true && !this.isAuthenticated) {
       logger.warn('cors allows "*" and nobody is asked who calls: every web page can call')
     }
@@ -168,7 +157,7 @@ class RequestGuard implements Guard {
       return this.#refuse(503, error, headers, reason)
     }
     // Only those who fail pay here: others may share their address.
-    const unpaid = this.#limits.charge(this.#usageOf(undefined, incoming.like), 1)
+    const unpaid = this.accounts.of(undefined, incoming.like).charge(1)
     if (unpaid !== undefined) return this.#refuse(429, unpaid, headers, reason)
     const { isPresent } = readCredential(incoming.like)
     const error = refusal(
@@ -196,9 +185,7 @@ class RequestGuard implements Guard {
     }
     const { reason, outage } = verdict
     if (outage !== undefined) throw refusal("UNAVAILABLE", reason, outage)
-    throw (
-      this.#limits.charge(this.#usageOf(undefined, like), 1) ?? refusal("UNAUTHENTICATED", reason)
-    )
+    throw this.accounts.of(undefined, like).charge(1) ?? refusal("UNAUTHENTICATED", reason)
   }
 
   #enter(
@@ -206,16 +193,10 @@ class RequestGuard implements Guard {
     caller: Caller,
     headers: Readonly<Record<string, string>>,
   ): Admission {
-    const usage = this.#usageOf(caller.identity, incoming.like)
-    const error = this.#limits.enter(usage)
+    const account = this.accounts.of(caller.identity, incoming.like)
+    const error = account.enter()
     if (error !== undefined) return this.#refuse(429, error, headers, error.message)
-    return new Entrance(caller, headers, this.#limits, usage)
-  }
-
-  #usageOf(identity: Identity | undefined, like: UpgradeRequestLike): Usage {
-    return this.#limits.usageOf(
-      identity === undefined ? `at ${callerAddress(like, this.#proxies)}` : `id ${identity.id}`,
-    )
+    return new Entrance(caller, headers, account)
   }
 
   #refuse(

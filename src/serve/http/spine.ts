@@ -11,7 +11,7 @@ import type { Identity, OperationSpec } from "../../types.ts"
 import type { Authenticate } from "../gate.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { CorsOptions } from "./cors.ts"
-import type { RateLimitOptions } from "./limits.ts"
+import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
 
 /** Who a request is from, as the guard found out. */
@@ -21,6 +21,10 @@ export interface HTTPCaller {
   readonly expiresAt: number | undefined
   /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
   charge(calls?: number): CallError | undefined
+  /** Whose account the request counts on: an identity or an address. */
+  readonly account: string
+  /** Takes slots for calls that run beside the first; gives how many were free. */
+  takeSlots(most: number): number
   /** Makes the request a stream, which counts among streams; gives why it may not be one. */
   openStream(): CallError | undefined
 }

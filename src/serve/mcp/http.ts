@@ -4,6 +4,7 @@ import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { HTTPCaller } from "../http/spine.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Doorkeeper, GivenCaller } from "./auth.ts"
@@ -17,7 +18,7 @@ import { isRecord } from "./records.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
 import type { Caller, Servers } from "./server.ts"
 import { Sessions } from "./sessions.ts"
-import type { SessionLimits } from "./sessions.ts"
+import type { SessionLimits, SessionRequest } from "./sessions.ts"
 
 /** A request, wherever it came from. */
 export interface Incoming {
@@ -35,7 +36,7 @@ export interface Incoming {
 }
 
 /** A request that another server has let in. */
-export interface MountedRequest extends Pick<HTTPCaller, "charge" | "openStream"> {
+export interface MountedRequest extends Pick<HTTPCaller, "account" | "charge" | "openStream"> {
   /** Who calls; `undefined` where the other server asks nobody. */
   readonly caller: Caller | undefined
   readonly clock: Clock
@@ -101,16 +102,11 @@ export class HTTPServing {
     const sessions = this.#sessions
     if (sessions !== undefined && method === "GET") {
       return await asStream(incoming, caller, () =>
-        sessions.handle({
-          request: requestOf(incoming, incoming.signal),
-          parsedBody: undefined,
-          caller,
-        }),
+        sessions.handle(sessionRequestOf(incoming, caller)),
       )
     }
     if (sessions !== undefined && method === "DELETE") {
-      const request = requestOf(incoming, incoming.signal)
-      return await sessions.handle({ request, parsedBody: undefined, caller })
+      return await sessions.handle(sessionRequestOf(incoming, caller))
     }
     const allowed = this.#sessions === undefined ? "POST" : "GET, POST, DELETE"
     return refuse(405, NOT_SERVED, "Method not allowed.", { headers: { Allow: allowed } })
@@ -136,8 +132,7 @@ export class HTTPServing {
       body: body.value,
     })
     if (route.kind === "legacy" && this.#sessions !== undefined) {
-      const request = requestOf(incoming, incoming.signal)
-      return await this.#sessions.handle({ request, parsedBody: body.value, caller })
+      return await this.#sessions.handle(sessionRequestOf(incoming, caller, body.value))
     }
     const mismatch = this.#checkHeaders(route, body.value, incoming, caller)
     if (mismatch !== undefined) return mismatch
@@ -220,6 +215,25 @@ export class HTTPServing {
     })
   }
 }
+
+function sessionRequestOf(
+  incoming: Incoming,
+  caller: Caller,
+  parsedBody?: unknown,
+): SessionRequest {
+  const request = requestOf(incoming, incoming.signal)
+  return { request, parsedBody, caller, account: accountOf(incoming, caller) }
+}
+
+/** Whose sessions count together; `undefined` where neither who calls nor from where is known. */
+function accountOf({ mount, like }: Incoming, { identity }: Caller): string | undefined {
+  // What is mounted for everyone finds out by itself who calls.
+  const key = (identity === undefined ? mount?.account : undefined) ?? accountKey(identity, like)
+  return key === UNKNOWN ? undefined : key
+}
+
+/** The account of requests that come without an address. */
+const UNKNOWN = accountKey(undefined, { headers: {} })
 
 /** The request for the SDK: its body is known, and its credentials are nobody's business any more. */
 function requestOf({ method, url, headers }: Incoming, signal: AbortSignal): Request {

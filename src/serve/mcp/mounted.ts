@@ -47,6 +47,7 @@ function incomingOf(host: MountHost, incoming: HTTPIncoming, caller: HTTPCaller)
     mount: {
       caller: isResolved ? { identity, expiresAt } : undefined,
       clock: host.clock,
+      account: caller.account,
       charge: (calls) => caller.charge(calls),
       openStream: () => caller.openStream(),
     },

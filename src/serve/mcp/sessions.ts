@@ -9,18 +9,25 @@ import { systemClock } from "../../internal/clock.ts"
 
 /** Bounds of the sessions that are kept in memory. */
 export interface SessionLimits {
-  /** Sessions at the same time; 1024. Past it the longest unused one goes. */
+  /** Sessions at the same time; 1024. Past it the longest unused one goes, of the same caller if it has one. */
   readonly max?: number | undefined
+  /** Sessions of one identity, or of one address where nobody is known; 32. Past it the oldest of them goes. */
+  readonly maxPerCaller?: number | undefined
   /** Milliseconds after which an unused one goes; 30 minutes. */
   readonly idleMs?: number | undefined
 }
 
-export const SESSION_LIMITS: OptionsSchema<SessionLimits> = { max: "count", idleMs: "duration" }
+export const SESSION_LIMITS: OptionsSchema<SessionLimits> = {
+  max: "count",
+  maxPerCaller: "count",
+  idleMs: "duration",
+}
 
 interface Session {
   /** Empty until the transport has given one. */
   id: string
   readonly principal: string | undefined
+  readonly account: string | undefined
   readonly server: SDKServer
   readonly transport: SDKSessionTransport
   usedAt: number
@@ -33,6 +40,8 @@ export interface SessionRequest {
   readonly request: Request
   readonly parsedBody: unknown
   readonly caller: Caller
+  /** Whose sessions count together: those of an identity, or of an address where nobody is known. */
+  readonly account: string | undefined
 }
 
 const SESSION_HEADER = "mcp-session-id"
@@ -44,12 +53,13 @@ export class Sessions {
   readonly #logger: Logger
   readonly #keepAliveMs: number
   readonly #max: number
+  readonly #maxPerCaller: number
   readonly #idleMs: number
   // In the order of their use, the longest unused first.
   readonly #sessions = new Map<string, Session>()
   #timer: ReturnType<typeof setTimeout> | undefined
-  /** Sessions that have their place, and no id yet. */
-  #opening = 0
+  /** Accounts of sessions that have their place, and no id yet. */
+  readonly #opening: (string | undefined)[] = []
 
   constructor(
     sdk: ServerSDK,
@@ -63,6 +73,7 @@ export class Sessions {
     this.#logger = logger
     this.#keepAliveMs = keepAliveMs
     this.#max = limits.max ?? 1024
+    this.#maxPerCaller = limits.maxPerCaller ?? 32
     this.#idleMs = limits.idleMs ?? 30 * 60_000
   }
 
@@ -89,16 +100,17 @@ export class Sessions {
   }
 
   async #open(incoming: SessionRequest): Promise<Response> {
-    if (this.#sessions.size + this.#opening >= this.#max && !this.#makeRoom()) {
+    const { account } = incoming
+    if (!this.#makeRoom(account)) {
       return refuse(503, NOT_SERVED, "Too many sessions are open. Try again later.", {
         headers: { "Retry-After": "30" },
       })
     }
-    this.#opening++
+    this.#opening.push(account)
     try {
       return await this.#start(incoming)
     } finally {
-      this.#opening--
+      this.#opening.splice(this.#opening.indexOf(account), 1)
     }
   }
 
@@ -107,7 +119,7 @@ export class Sessions {
       sessionIdGenerator: () => crypto.randomUUID(),
       keepAliveMs: this.#keepAliveMs,
     })
-    const { caller } = incoming
+    const { caller, account } = incoming
     const server = this.#servers.create(this.#sdk, {
       era: "legacy",
       caller,
@@ -119,6 +131,7 @@ export class Sessions {
     const session: Session = {
       id: "",
       principal: caller.identity?.id,
+      account,
       server,
       transport,
       usedAt: systemClock.now(),
@@ -163,13 +176,21 @@ export class Sessions {
     if (this.#sessions.delete(session.id)) this.#sessions.set(session.id, session)
   }
 
-  #makeRoom(): boolean {
-    for (const session of this.#sessions.values()) {
-      if (session.open > 0) continue
-      this.#end(session, "another one needed its place")
-      return true
+  /** Ends a session where a new one of an account has no place; `false` when none can be ended. */
+  #makeRoom(account: string | undefined): boolean {
+    const isOwn = (other: string | undefined): boolean => account !== undefined && account === other
+    const own = [...this.#sessions.values()].filter((session) => isOwn(session.account))
+    const opening = this.#opening.filter(isOwn).length
+    if (own.length + opening >= this.#maxPerCaller) {
+      return this.#endOne(own.find(isUnused) ?? own[0])
     }
-    return false
+    if (this.#sessions.size + this.#opening.length < this.#max) return true
+    return this.#endOne(own.find(isUnused) ?? [...this.#sessions.values()].find(isUnused))
+  }
+
+  #endOne(session: Session | undefined): boolean {
+    if (session !== undefined) this.#end(session, "another one needed its place")
+    return session !== undefined
   }
 
   #sweepLater(): void {
@@ -193,6 +214,11 @@ export class Sessions {
     this.#logger.debug("An MCP session was ended", { reason })
     server.close().catch(() => undefined)
   }
+}
+
+/** Nothing is being sent to its client. */
+function isUnused({ open }: Session): boolean {
+  return open === 0
 }
 
 /** The same stream, and word of its end: whether the client has left before it. */

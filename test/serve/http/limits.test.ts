@@ -2,10 +2,10 @@ import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallError } from "../../../src/errors.ts"
 import { silentLogger } from "../../../src/logger.ts"
-import { callerAddress } from "../../../src/serve/http/caller-address.ts"
+import { Accounts } from "../../../src/serve/accounts.ts"
+import { callerAddress } from "../../../src/serve/caller-address.ts"
 import { createGuard } from "../../../src/serve/http/guard.ts"
 import type { Guard, GuardOptions, Refused } from "../../../src/serve/http/guard.ts"
-import { Limits } from "../../../src/serve/http/limits.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 import { admitted, incoming, serveGuarded } from "./guarded.ts"
 
@@ -59,12 +59,11 @@ describe("rate", () => {
         }),
         async (rateLimit) => {
           const clock = new VirtualClock()
-          const limits = new Limits({ rateLimit }, clock)
-          const usage = limits.usageOf("x")
-          for (let i = 0; i < rateLimit.burst; i++) expect(limits.charge(usage, 1)).toBeUndefined()
-          const error = limits.charge(usage, 1)
+          const account = new Accounts({ rateLimit }, clock).named("x")
+          for (let i = 0; i < rateLimit.burst; i++) expect(account.charge(1)).toBeUndefined()
+          const error = account.charge(1)
           await clock.advance((error?.retryAfterMs ?? Number.NaN) + 1)
-          expect(limits.charge(usage, 1)).toBeUndefined()
+          expect(account.charge(1)).toBeUndefined()
         },
       ),
     )
@@ -76,14 +75,13 @@ describe("rate", () => {
       fc.property(steps, (moves) => {
         const clock = new VirtualClock()
         clock.time = 1_000_000
-        const limits = new Limits({ rateLimit: { perSecond: 10, burst: 5 } }, clock)
-        const usage = limits.usageOf("x")
+        const account = new Accounts({ rateLimit: { perSecond: 10, burst: 5 } }, clock).named("x")
         let forward = 0
         let passed = 0
         for (const move of moves) {
           clock.time += move
           forward += Math.max(0, move)
-          if (limits.charge(usage, 1) === undefined) passed++
+          if (account.charge(1) === undefined) passed++
         }
         expect(passed).toBeLessThanOrEqual(5 + forward / 100 + 1e-6)
       }),
@@ -177,15 +175,15 @@ describe("slots", () => {
 describe("memory", () => {
   test("callers who rest are forgotten, those who use something are not", async () => {
     const clock = new VirtualClock()
-    const limits = new Limits({ rateLimit: { perSecond: 1000, burst: 1 } }, clock)
-    const busy = limits.usageOf("busy")
-    limits.enter(busy)
+    const accounts = new Accounts({ rateLimit: { perSecond: 1000, burst: 1 } }, clock)
+    const busy = accounts.named("busy")
+    busy.enter()
     for (let i = 0; i < 50_000; i++) {
-      limits.charge(limits.usageOf(`caller ${i}`), 1)
+      accounts.named(`caller ${i}`).charge(1)
       if (i % 1000 === 0) await clock.advance(10)
     }
-    expect(limits.size).toBeLessThanOrEqual(20_001)
-    expect(limits.usageOf("busy")).toBe(busy)
+    expect(accounts.size).toBeLessThanOrEqual(20_001)
+    expect(accounts.named("busy")).toBe(busy)
   })
 })
 

@@ -1,4 +1,4 @@
-import type { UpgradeRequestLike } from "../upgrade.ts"
+import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /**
  * The address a request came from.

@@ -1,0 +1,242 @@
+import { refusal } from "../errors.ts"
+import type { CallError } from "../errors.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import type { Clock } from "../platform.ts"
+import type { CallAccount, WaitingCall } from "../protocol/account.ts"
+import type { Identity } from "../types.ts"
+import { callerAddress, plain } from "./caller-address.ts"
+import type { UpgradeRequestLike } from "./upgrade.ts"
+
+/** How many calls each caller may make, over time. */
+export interface RateLimitOptions {
+  readonly perSecond: number
+  /** How many at once after a rest; as many as in a second, at least 1. */
+  readonly burst?: number | undefined
+}
+
+export const RATE_LIMIT_OPTIONS: OptionsSchema<RateLimitOptions> = {
+  perSecond: { required: { min: 0 } },
+  burst: "count",
+}
+
+/** What each caller may use. */
+export interface LimitOptions {
+  /** No limit, when left out. */
+  readonly rateLimit?: RateLimitOptions | undefined
+  /** Requests and calls of a caller at the same time, over all of its connections: 100. */
+  readonly maxConcurrency?: number | undefined
+  /** Streams of a caller over HTTP at the same time: 20. */
+  readonly maxStreams?: number | undefined
+  /** Addresses of proxies whose `X-Forwarded-For` counts; none. */
+  readonly trustedProxies?: readonly string[] | undefined
+}
+
+// Accounts that are kept before those of idle callers are removed.
+const MANY = 10_000
+const SLOT_RETRY_MS = 1000
+
+/** The limits of every account. */
+interface Terms {
+  readonly clock: Clock
+  readonly perMs: number
+  readonly burst: number
+  readonly maxConcurrency: number
+  readonly maxStreams: number
+}
+
+/** One account for each caller: an identity, or an address where nobody is known. */
+export class Accounts {
+  readonly #accounts = new Map<string, Account>()
+  readonly #terms: Terms
+  readonly #proxies: ReadonlySet<string>
+  #sweepAt = MANY
+
+  constructor(options: LimitOptions, clock: Clock) {
+    const { rateLimit, maxConcurrency = 100, maxStreams = 20, trustedProxies = [] } = options
+    const { perSecond, burst } = rateLimit ?? { perSecond: Number.POSITIVE_INFINITY }
+    if (rateLimit !== undefined && !(Number.isFinite(perSecond) && perSecond > 0)) {
+      throw new TypeError(
+        "rateLimit.perSecond must be a number above 0; leave rateLimit out for none.",
+      )
+    }
+    this.#proxies = new Set(trustedProxies.map(plain))
+    this.#terms = {
+      clock,
+      perMs: perSecond / 1000,
+      burst: burst ?? Math.max(1, Math.ceil(perSecond)),
+      maxConcurrency,
+      maxStreams,
+    }
+  }
+
+  /** Accounts that are kept. */
+  get size(): number {
+    return this.#accounts.size
+  }
+
+  /** The account of a caller; the same object as long as anything of it counts. */
+  of(identity: Identity | undefined, request: UpgradeRequestLike): Account {
+    return this.named(accountKey(identity, request, this.#proxies))
+  }
+
+  named(key: string): Account {
+    const known = this.#accounts.get(key)
+    if (known !== undefined) return known
+    if (this.#accounts.size >= this.#sweepAt) this.#sweep()
+    const account = new Account(key, this.#terms)
+    this.#accounts.set(key, account)
+    return account
+  }
+
+  #sweep(): void {
+    for (const [key, account] of this.#accounts) {
+      if (account.isIdle()) this.#accounts.delete(key)
+    }
+    // Where nearly all are busy, looking at each of them for each new one would be slow.
+    this.#sweepAt = Math.max(MANY, this.#accounts.size * 2)
+  }
+}
+
+/** By what an account is known: an identity, or an address where nobody is known. */
+export function accountKey(
+  identity: Identity | undefined,
+  request: UpgradeRequestLike,
+  proxies: ReadonlySet<string> = NONE,
+): string {
+  return identity === undefined ? `at ${callerAddress(request, proxies)}` : `id ${identity.id}`
+}
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** What one caller uses, over all of its requests and connections. */
+export class Account implements CallAccount {
+  readonly key: string
+  /** Open WebSockets. */
+  sockets = 0
+  readonly #terms: Terms
+  #tokens: number
+  /** When `#tokens` was true. */
+  #at: number
+  #running = 0
+  #streams = 0
+  #socketStreams = 0
+  /** Calls over WebSockets that wait for a slot, and how many may run for them to start. */
+  readonly #queue = new Map<WaitingCall, number>()
+
+  constructor(key: string, terms: Terms) {
+    this.key = key
+    this.#terms = terms
+    this.#tokens = terms.burst
+    this.#at = terms.clock.now()
+  }
+
+  /** Whether forgetting the account gives its caller nothing. */
+  isIdle(): boolean {
+    const { perMs, burst } = this.#terms
+    if (this.#running + this.#streams + this.#socketStreams > 0) return false
+    if (this.sockets + this.#queue.size > 0) return false
+    if (perMs !== Number.POSITIVE_INFINITY) this.#refill()
+    return this.#tokens >= burst
+  }
+
+  charge(calls: number): CallError | undefined {
+    const { perMs, burst } = this.#terms
+    if (perMs === Number.POSITIVE_INFINITY) return undefined
+    this.#refill()
+    if (this.#tokens >= calls) {
+      this.#tokens -= calls
+      return undefined
+    }
+    const retryAfterMs = Math.ceil((Math.min(calls, burst) - this.#tokens) / perMs)
+    return refusal("RATE_LIMITED", `More than ${perMs * 1000} calls per second. Wait a little.`, {
+      retryAfterMs: Math.max(1, retryAfterMs),
+    })
+  }
+
+  /** Charges for a request and takes a slot for it, which `leave` gives back. */
+  enter(): CallError | undefined {
+    const { maxConcurrency } = this.#terms
+    if (this.#running >= maxConcurrency) {
+      return busy(`${maxConcurrency} requests are running already. Wait for one of them.`)
+    }
+    const unpaid = this.charge(1)
+    if (unpaid === undefined) this.#running++
+    return unpaid
+  }
+
+  /** Takes as many further slots as are free, up to `most`; `leave` gives back each of them. */
+  takeSlots(most: number): number {
+    const taken = Math.max(0, Math.min(most, this.#terms.maxConcurrency - this.#running))
+    this.#running += taken
+    return taken
+  }
+
+  tryEnter(most: number): boolean {
+    if (this.#running >= most || this.#running >= this.#terms.maxConcurrency) return false
+    this.#running++
+    return true
+  }
+
+  leave(): void {
+    this.#running--
+    if (this.#queue.size > 0) this.#startNext()
+  }
+
+  enqueue(call: WaitingCall, most: number, mostQueued: number): boolean {
+    if (this.#queue.size >= mostQueued) return false
+    this.#queue.set(call, most)
+    return true
+  }
+
+  dequeue(call: WaitingCall): void {
+    this.#queue.delete(call)
+  }
+
+  /** Takes a slot for a stream over HTTP, which `closeStream` gives back. */
+  openStream(): CallError | undefined {
+    const { maxStreams } = this.#terms
+    if (this.#streams >= maxStreams) {
+      return busy(`${maxStreams} streams are open already. Close one of them.`)
+    }
+    this.#streams++
+    return undefined
+  }
+
+  closeStream(): void {
+    this.#streams--
+  }
+
+  tryStream(most: number): boolean {
+    if (this.#streams + this.#socketStreams >= most) return false
+    this.#socketStreams++
+    return true
+  }
+
+  leaveStream(): void {
+    this.#socketStreams--
+  }
+
+  /** Starts the call that has waited longest. */
+  #startNext(): void {
+    for (const [call, most] of this.#queue) {
+      if (!this.tryEnter(most)) return
+      this.#queue.delete(call)
+      if (call.start()) return
+      // Its connection is closing.
+      this.#running--
+    }
+  }
+
+  #refill(): void {
+    const { clock, perMs, burst } = this.#terms
+    const now = clock.now()
+    // A clock that is set back gives nothing, and takes nothing.
+    const elapsed = Math.max(0, now - this.#at)
+    this.#tokens = Math.min(burst, this.#tokens + elapsed * perMs)
+    this.#at = now
+  }
+}
+
+function busy(message: string): CallError {
+  return refusal("RATE_LIMITED", message, { retryAfterMs: SLOT_RETRY_MS })
+}
