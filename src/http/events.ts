@@ -6,6 +6,7 @@ import { createFrames } from "./frames.ts"
 import type { Frame, Frames } from "./frames.ts"
 import { parseJson } from "./json.ts"
 import type { StreamKind } from "./media-type.ts"
+import { lostDigits } from "./read-body.ts"
 import { maskSecrets } from "./secrets.ts"
 import { createSseFrames } from "./sse.ts"
 
@@ -31,6 +32,10 @@ export interface ReadEventsOptions extends Omit<RequestContext, "mayHaveEffect" 
   /** Characters that one item may have; 10 Mi. */
   readonly maxItemBytes?: number | undefined
   readonly mayHaveEffect?: boolean | undefined
+  /** `text`: integers beyond 2^53 are given as strings. */
+  readonly bigint?: "text" | undefined
+  /** Receives what is not right with the items, once for each kind. */
+  readonly onWarning?: ((message: string) => void) | undefined
   /** Told when the server says how long to wait, also where no event follows. */
   readonly onRetry?: ((milliseconds: number) => void) | undefined
 }
@@ -53,7 +58,7 @@ export async function* readEvents(
   const context: RequestContext = { ...options, mayHaveEffect }
   const frames = framesOf(kind, maxItemBytes, options)
   const decoder = new TextDecoder()
-  const state: ReadState = { kind, count: 0, options }
+  const state: ReadState = { kind, count: 0, hasWarned: false, options }
   for await (const chunk of readChunks(body, context)) {
     for (const frame of frames.feed(decoder.decode(chunk, { stream: true }))) {
       const event = eventOf(frame, state)
@@ -76,6 +81,8 @@ interface ReadState {
   readonly options: ReadEventsOptions
   /** Items so far, those without content too: what a line number counts. */
   count: number
+  /** Lost digits were reported. */
+  hasWarned: boolean
 }
 
 function framesOf(kind: StreamKind, limit: number, options: ReadEventsOptions): Frames {
@@ -97,7 +104,7 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
   // Some servers of JSON lines say it too; it is no JSON, so nothing is lost.
   if (raw.trim() === "[DONE]") return "done"
   if (raw === "" && frame.event === undefined) return undefined
-  const parsed = parseJson(raw)
+  const parsed = parseJson(raw, options)
   if (parsed.is === "too-deep") {
     throw new CallError(
       "PAYLOAD_TOO_LARGE",
@@ -110,6 +117,9 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
     if (kind !== "sse") throw broken(frame, raw, state)
     if (frame.isUnfinished && /^\s*[[{]/.test(raw)) return undefined
   }
+  if (parsed.is === "value" && parsed.bigIntegers !== undefined) {
+    noteLostDigits(parsed.bigIntegers, state)
+  }
   const { event, id, retry } = frame
   return {
     data: parsed.is === "value" ? parsed.value : raw,
@@ -118,6 +128,13 @@ function eventOf(frame: Frame, state: ReadState): StreamEvent | "done" | undefin
     ...(id !== undefined && { id: maskSecrets(id, options.secrets) }),
     ...(retry !== undefined && { retry }),
   }
+}
+
+function noteLostDigits(integers: readonly string[], state: ReadState): void {
+  const { options } = state
+  if (state.hasWarned || options.bigint === "text") return
+  state.hasWarned = true
+  options.onWarning?.(`An item of the stream${nameOf(options)} ${lostDigits(integers)}`)
 }
 
 function broken(frame: Frame, raw: string, { kind, count, options }: ReadState): CallError {

@@ -26,6 +26,8 @@ export interface ExchangeOptions {
   readonly maxRedirects?: number | undefined
   /** `return` gives a redirect as the response it is. */
   readonly redirect?: "follow" | "return" | undefined
+  /** Headers of the response that are wanted although they hold cookies or credentials. */
+  readonly exposeHeaders?: readonly string[] | undefined
   /** Writes a form; without it the platform does. */
   readonly encodeBody?: ((form: FormData) => EncodedBody | Promise<EncodedBody>) | undefined
   /** How messages begin; `The request of "…"` when left out. */
@@ -62,7 +64,7 @@ export async function exchange(
     const response = await send(current, options, hops > 0)
     assertStayed(current, response, options)
     const next = options.redirect === "return" ? undefined : redirectOf(current, response, options)
-    if (next === undefined) return described(response, current, options.secrets)
+    if (next === undefined) return described(response, current, options)
     discard(response)
     if (hops >= maxRedirects) throw tooManyRedirects(current, maxRedirects, options)
     current = next
@@ -142,12 +144,12 @@ async function start(
 function described(
   response: Response,
   { url }: PreparedRequest,
-  secrets: readonly string[],
+  { secrets, exposeHeaders }: ExchangeOptions,
 ): HttpResponse {
   return {
     status: response.status,
     statusText: maskValue(response.statusText, secrets),
-    headers: safeHeaders(response.headers, secrets),
+    headers: safeHeaders(response.headers, secrets, exposeHeaders),
     contentType: response.headers.get("content-type") ?? "",
     url: maskValue(url, secrets),
     body: response.body,

@@ -3,11 +3,32 @@ const MAX_DEPTH = 512
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
+/** The first integers that are longer are beyond 2^53: 9007199254740993 has 16 digits. */
+const SAFE_LENGTH = 15
+
 /** What a text is as JSON: its value, or why it has none. */
 export type ParsedJson =
-  | { readonly is: "value"; readonly value: unknown }
-  | { readonly is: "broken"; readonly reason: string }
+  | {
+      readonly is: "value"
+      readonly value: unknown
+      /** The integers that a JavaScript number cannot hold; absent where there are none. */
+      readonly bigIntegers?: readonly string[]
+    }
+  | {
+      readonly is: "broken"
+      readonly reason: string
+      /** It begins as JSON and ends in the middle of it. */
+      readonly isTruncated: boolean
+    }
   | { readonly is: "too-deep"; readonly limit: number }
+
+/** How a text is parsed. */
+export interface ParseJsonOptions {
+  /** 512; with `Infinity` the text is parsed without a look at it. */
+  readonly maxDepth?: number | undefined
+  /** `text`: integers that a JavaScript number cannot hold become strings. */
+  readonly bigint?: "text" | undefined
+}
 
 /**
  * Parses a text from outside.
@@ -15,38 +36,105 @@ export type ParsedJson =
  * The parser itself takes any depth; whoever walks the result by recursion afterwards does not, and
  * no API means 512 levels.
  */
-export function parseJson(text: string, maxDepth: number = MAX_DEPTH): ParsedJson {
-  if (isDeep(text, maxDepth)) return { is: "too-deep", limit: maxDepth }
+export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
+  const { maxDepth = MAX_DEPTH, bigint } = options
+  const isScanned = text.length > SAFE_LENGTH && maxDepth !== Number.POSITIVE_INFINITY
+  const found = isScanned ? scan(text, maxDepth) : NOTHING
+  if (found.isTooDeep) return { is: "too-deep", limit: maxDepth }
   try {
-    return { is: "value", value: JSON.parse(text) as unknown }
+    const { big } = found
+    if (big === undefined) return { is: "value", value: JSON.parse(text) as unknown }
+    return {
+      is: "value",
+      value: JSON.parse(bigint === "text" ? quoted(text, big) : text) as unknown,
+      bigIntegers: big.map(([start, end]) => text.slice(start, end)),
+    }
   } catch (error) {
     // The platform's message quotes the text, which the caller of this shows in its own way.
     const at = /at position \d+|line \d+ column \d+/.exec(String(error))
-    return { is: "broken", reason: at === null ? "not JSON" : `not JSON ${at[0]}` }
+    return {
+      is: "broken",
+      reason: at === null ? "not JSON" : `not JSON ${at[0]}`,
+      isTruncated: /^\s*["[{]/.test(text) && scan(text, Number.POSITIVE_INFINITY).isOpen,
+    }
   }
 }
 
-/** Whether brackets are nested too deep; nothing but the text is looked at, in one pass. */
-function isDeep(text: string, maxDepth: number): boolean {
-  if (text.length <= maxDepth) return false
+type Span = readonly [start: number, end: number]
+
+/** What one pass over a text finds. */
+interface Scan {
+  readonly isTooDeep: boolean
+  /** A bracket or a string is not closed. */
+  readonly isOpen: boolean
+  readonly big: readonly Span[] | undefined
+}
+
+const NOTHING: Scan = { isTooDeep: false, isOpen: false, big: undefined }
+
+/** Looks at brackets and the length of what is between separators; nothing is parsed. */
+function scan(text: string, maxDepth: number): Scan {
   let depth = 0
-  for (let at = 0; at < text.length; at++) {
+  let big: Span[] | undefined
+  /** Before the first character of what may be a number. */
+  let start = -1
+  const { length } = text
+  for (let at = 0; at < length; at++) {
     switch (text.charCodeAt(at)) {
       case QUOTE:
         at = endOfString(text, at)
+        if (at === length) return { isTooDeep: false, isOpen: true, big }
+        start = at
         break
       case 0x5b:
       case 0x7b:
-        if (++depth > maxDepth) return true
+        if (++depth > maxDepth) return { isTooDeep: true, isOpen: true, big }
+        start = at
         break
       case 0x5d:
       case 0x7d:
         depth--
+        if (at - start > SAFE_LENGTH) big = withBig(text, start + 1, at, big)
+        start = at
+        break
+      case 0x2c:
+      case 0x3a:
+      case 0x20:
+      case 0x0a:
+      case 0x0d:
+      case 0x09:
+        if (at - start > SAFE_LENGTH) big = withBig(text, start + 1, at, big)
+        start = at
         break
       default:
     }
   }
-  return false
+  if (length - start > SAFE_LENGTH) big = withBig(text, start + 1, length, big)
+  return { isTooDeep: false, isOpen: depth > 0, big }
+}
+
+function withBig(
+  text: string,
+  start: number,
+  end: number,
+  found: Span[] | undefined,
+): Span[] | undefined {
+  const token = text.slice(start, end)
+  if (!/^-?\d+$/.test(token) || Number.isSafeInteger(Number(token))) return found
+  const spans = found ?? []
+  spans.push([start, end])
+  return spans
+}
+
+function quoted(text: string, spans: readonly Span[]): string {
+  const parts: string[] = []
+  let from = 0
+  for (const [start, end] of spans) {
+    parts.push(text.slice(from, start), `"${text.slice(start, end)}"`)
+    from = end
+  }
+  parts.push(text.slice(from))
+  return parts.join("")
 }
 
 function endOfString(text: string, start: number): number {

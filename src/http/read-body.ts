@@ -1,13 +1,14 @@
 import { CallError, isCallError } from "../errors.ts"
 import { readChunks } from "./chunks.ts"
-import { decodeIfText, decodeText, excerpt } from "./decode.ts"
+import { cutText, decodeIfText, decodeText, excerpt } from "./decode.ts"
 import { originOf } from "./egress.ts"
 import { discard } from "./exchange.ts"
 import type { HttpResponse } from "./exchange.ts"
 import type { RequestContext } from "./failure.ts"
 import { parseJson } from "./json.ts"
+import type { ParsedJson } from "./json.ts"
 import { isJson, isText, parseMediaType } from "./media-type.ts"
-import { isSafeMethod } from "./repeat.ts"
+import { isRepeatable, isSafeMethod } from "./repeat.ts"
 import { maskSecrets } from "./secrets.ts"
 
 /** How a body is read. */
@@ -25,6 +26,8 @@ export interface ReadBodyOptions {
   readonly mayHaveEffect?: boolean | undefined
   /** How messages begin; `The request of "…"` when left out. */
   readonly subject?: string | undefined
+  /** `text`: integers beyond 2^53 are given as strings. */
+  readonly bigint?: "text" | undefined
 }
 
 /** A body, as what its content type says it is. */
@@ -36,6 +39,8 @@ export interface ReadBody {
 }
 
 const MAX_BYTES = 10 * 1024 * 1024
+/** Characters of a broken response that its error shows. */
+const MAX_SHOWN = 16 * 1024
 const EMPTY = new Set([204, 205, 304])
 
 /** Reads a body to its end, up to a limit; at the limit the connection is closed. */
@@ -51,12 +56,12 @@ export async function readBody(
   }
   const { bytes, isCut } = await readBytes(response, body, options)
   if (bytes.length === 0) return { data: undefined }
-  return interpret(bytes, response.contentType, isCut, options)
+  return interpret(bytes, response, isCut, options)
 }
 
 function interpret(
   bytes: Uint8Array,
-  contentType: string,
+  { contentType, status }: HttpResponse,
   isCut: boolean,
   options: ReadBodyOptions,
 ): ReadBody {
@@ -64,19 +69,21 @@ function interpret(
   if (parseMediaType(contentType) === undefined) return guess(bytes, options)
   if (isJson(contentType)) {
     const text = maskSecrets(decodeText(bytes, contentType), options.secrets)
-    return isCut ? { data: text } : asJson(text, options)
+    return isCut ? { data: text } : asJson(text, status, options)
   }
   if (!isText(contentType)) return { data: bytes }
   return { data: maskSecrets(decodeText(bytes, contentType), options.secrets) }
 }
 
-function asJson(text: string, options: ReadBodyOptions): ReadBody {
+function asJson(text: string, status: number, options: ReadBodyOptions): ReadBody {
   if (text.trim() === "") return { data: undefined }
-  const parsed = parseJson(text)
+  const parsed = parseJson(text, options)
   switch (parsed.is) {
     case "value":
-      return { data: parsed.value }
+      return valueOf(parsed, options)
     case "broken":
+      // Of a failure, whatever came is better than nothing.
+      if (parsed.isTruncated && options.truncate !== true) throw truncated(text, status, options)
       return {
         data: text,
         warning:
@@ -92,13 +99,46 @@ function asJson(text: string, options: ReadBodyOptions): ReadBody {
   }
 }
 
+function valueOf(
+  { value, bigIntegers }: Extract<ParsedJson, { is: "value" }>,
+  options: ReadBodyOptions,
+): ReadBody {
+  if (bigIntegers === undefined || options.bigint === "text") return { data: value }
+  return { data: value, warning: `The response${nameOf(options)} ${lostDigits(bigIntegers)}` }
+}
+
+/** What becomes of integers that a JavaScript number cannot hold, as the end of a sentence. */
+export function lostDigits(integers: readonly string[]): string {
+  const many = integers.length === 1 ? "an integer" : `${integers.length} integers`
+  return (
+    `has ${many} beyond 2^53, such as ${excerpt(integers[0] ?? "", 40)}, whose last digits are lost in a ` +
+    `JavaScript number. With bigint: "text" they are given as strings.`
+  )
+}
+
+/** The error for JSON that ends in the middle: the server did its work, and a part of the answer is missing. */
+function truncated(text: string, statusCode: number, options: ReadBodyOptions): CallError {
+  const { mayHaveEffect } = contextOf(options)
+  return new CallError(
+    "DATA_LOSS",
+    `The response${nameOf(options)} is JSON that ends in the middle, after ${text.length} characters: ` +
+      `a part of it is missing. It begins: ${excerpt(text, 200)}`,
+    {
+      operationId: options.operationId,
+      details: { statusCode, reason: "truncated", body: cutText(text, MAX_SHOWN) },
+      mayHaveExecuted: true,
+      retryable: isRepeatable(options.method, mayHaveEffect),
+    },
+  )
+}
+
 /** Without a content type: JSON if it is, else text if it can be, else bytes. */
-function guess(bytes: Uint8Array, { secrets }: ReadBodyOptions): ReadBody {
+function guess(bytes: Uint8Array, options: ReadBodyOptions): ReadBody {
   const plain = decodeIfText(bytes)
   if (plain === undefined) return { data: bytes }
-  const text = maskSecrets(plain, secrets)
-  const parsed = parseJson(text)
-  return { data: parsed.is === "value" ? parsed.value : text }
+  const text = maskSecrets(plain, options.secrets)
+  const parsed = parseJson(text, options)
+  return parsed.is === "value" ? valueOf(parsed, options) : { data: text }
 }
 
 async function readBytes(

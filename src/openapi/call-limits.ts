@@ -48,5 +48,5 @@ export function limitsOf(
 
 function endsWithin(context: HandlerContext | undefined, timeout: number): boolean {
   const deadline = context?.deadline
-  return deadline !== undefined && deadline - systemClock.now() <= timeout
+  return deadline !== undefined && deadline - wallTimeOf(systemClock) <= timeout
 }

@@ -5,6 +5,7 @@ import { fixedHeaders, readCallHeaders } from "../internal/call-headers.ts"
 import { secretsIn } from "../http/headers.ts"
 import { readHttpError } from "../http/http-error.ts"
 import { createTokenSource } from "../http/oauth.ts"
+import { isJson } from "../http/media-type.ts"
 import { readBody } from "../http/read-body.ts"
 import { isSafeMethod } from "../http/repeat.ts"
 import { httpEnvelope } from "../response-envelope.ts"
@@ -78,6 +79,11 @@ export class Caller {
     return this.#config.fetch ?? globalThis.fetch
   }
 
+  /** How integers beyond 2^53 are given. */
+  get bigint(): HTTPServiceConfig["bigint"] {
+    return this.#config.bigint
+  }
+
   /** The request that would be sent. */
   async prepare(
     source: OperationSource,
@@ -103,10 +109,13 @@ export class Caller {
         mayHaveEffect: mayHaveEffect(source),
         operationId: source.id,
         maxBytes: this.#config.maxResponseBytes,
+        bigint: this.#config.bigint,
       })
       if (warning !== undefined) context?.log?.warn(warning, { operationId: source.id })
       const { status, headers, contentType } = response
-      return httpEnvelope(data, { statusCode: status, headers, contentType })
+      const value =
+        typeof data === "string" && !isJson(contentType) ? source.readText(data, response) : data
+      return httpEnvelope(value, { statusCode: status, headers, contentType })
     } finally {
       limits.end()
     }
@@ -133,6 +142,7 @@ export class Caller {
         mayHaveEffect: mayHaveEffect(source),
         encodeBody: encodeMultipart,
         redirect: this.#config.redirect,
+        exposeHeaders: this.#config.exposeHeaders,
       })
       if (response.status < 400) return { response, secrets }
       if (response.status === 401) {

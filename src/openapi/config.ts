@@ -66,6 +66,13 @@ export interface HTTPServiceConfig {
   readonly timeout?: number | undefined
   /** `return` gives a redirect as the answer it is; by default it is followed within its origin. */
   readonly redirect?: "follow" | "return" | undefined
+  /**
+   * Response headers that `meta.headers` has although they hold cookies or credentials, such as
+   * `set-cookie`; several cookies are separated by a line feed.
+   */
+  readonly exposeHeaders?: readonly string[] | undefined
+  /** `text`: integers beyond 2^53 in responses are given as strings. By default their last digits are lost, with a warning. */
+  readonly bigint?: "text" | undefined
   /** Bytes that are read of a response, after decompression; 10 MiB. */
   readonly maxResponseBytes?: number | undefined
   /** Default: the platform's. */

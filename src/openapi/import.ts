@@ -68,7 +68,7 @@ export function importDocument(
   const context: ImportContext = {
     document,
     parameters: new ParameterReader(document, headersOf(config)),
-    schemas: new SchemaBuilder(document, new SchemaStore(document)),
+    schemas: new SchemaBuilder(document, new SchemaStore(document, config.bigint === "text")),
     caller,
     handlerOf,
     namespace: config.namespace,

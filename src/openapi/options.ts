@@ -73,6 +73,8 @@ const HTTP_SERVICE_OPTIONS: OptionsSchema<Omit<HTTPServiceConfig, "namespace">> 
   credentials: { record: { required: CREDENTIAL } },
   timeout: "duration",
   redirect: { oneOf: ["follow", "return"] },
+  exposeHeaders: { list: "text" },
+  bigint: { oneOf: ["text"] },
   maxResponseBytes: "count",
   fetch: "function",
 }

@@ -33,7 +33,13 @@ export async function* streamItems(
     limits.end()
     throw error
   })
-  const options = { signal, operationId: source.id, origin: new URL(answer.response.url).origin }
+  const options = {
+    signal,
+    operationId: source.id,
+    origin: new URL(answer.response.url).origin,
+    bigint: caller.bigint,
+    onWarning: (message: string) => context?.log?.warn(message, { operationId: source.id }),
+  }
   try {
     const kind = kindOf(answer.response, plan)
     if (kind === undefined) {
@@ -98,16 +104,15 @@ function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefine
     : undefined
 }
 
-function itemOf(event: StreamEvent, { yields }: StreamPlan): unknown {
+function itemOf(event: StreamEvent, { yields, isText }: StreamPlan): unknown {
+  const data = isText ? event.raw : event.data
   switch (yields) {
     case "data":
-      return event.data
-    case "text":
-      return event.raw
+      return data
     case "event": {
-      const { raw, event: name, id, retry } = event
+      const { event: name, id, retry } = event
       return {
-        data: raw,
+        data,
         ...(name !== undefined && { event: name }),
         ...(id !== undefined && { id }),
         ...(retry !== undefined && { retry }),

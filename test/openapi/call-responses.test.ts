@@ -1,6 +1,9 @@
+import type { ServerResponse } from "node:http"
 import { gzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
+import { FromOpenAPI } from "../../src/from_openapi.ts"
 import { CallError } from "../../src/index.ts"
+import { compileSchema } from "../../src/schema/compiled.ts"
 import { quietRegistry, rejection } from "../support/operations.ts"
 import { apiOf } from "./api.ts"
 import type { Api } from "./api.ts"
@@ -187,6 +190,203 @@ describe("a result that is not as the document says", () => {
 
     expect((await api.registry.execute("api.op", {})).data).toEqual(new Uint8Array([1]))
     expect(api.log).toEqual([])
+  })
+})
+
+describe("a scalar in text/plain", () => {
+  const plain = (schema: Raw): Raw => ({ "text/plain": { schema } })
+
+  test.each<[Raw, string, unknown]>([
+    [{ type: "integer" }, "12", 12],
+    [{ type: "integer", format: "int32" }, " -7\r\n", -7],
+    [{ type: "number" }, "1.5e3", 1500],
+    [{ type: "boolean" }, "true", true],
+    [{ type: "boolean" }, "False", false],
+    [{ type: "integer", nullable: true }, "null", null],
+    [{ type: ["number", "null"] }, "0.5", 0.5],
+    [{ type: "string" }, "12", "12"],
+    [{ type: ["string", "integer"] }, "12", "12"],
+    [{}, "12", "12"],
+  ])("%j: %j is %j", async (schema, body, expected) => {
+    await using api = await answering("text/plain; charset=utf-8", body, plain(schema))
+    const off = FromOpenAPI(
+      oneOperation("/x", "get", { responses: { 200: { content: plain(schema) } } }),
+      { namespace: "api", baseUrl: api.server.url, normalize: "off" },
+    )
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual(expected)
+    expect((await quietRegistry(off).execute("api.op", {})).data).toEqual(expected)
+    expect(api.log).toEqual([])
+  })
+
+  test.each<[Raw, string]>([
+    [{ type: "integer" }, "many"],
+    [{ type: "integer" }, "1.5"],
+    [{ type: "integer" }, "9007199254740993"],
+    [{ type: "boolean" }, "1"],
+  ])("%j: %j stays text, with a warning", async (schema, body) => {
+    await using api = await answering("text/plain", body, plain(schema))
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual(body)
+    expect(api.log).toHaveLength(1)
+  })
+
+  test("is described as what it is, and the operation is kept", () => {
+    const operations = FromOpenAPI(
+      {
+        ...oneOperation("/x/$count", "get", {
+          responses: { "2XX": { $ref: "#/components/responses/Count" } },
+        }),
+        components: {
+          responses: {
+            Count: {
+              description: "",
+              content: { "text/plain": { schema: { $ref: "#/components/schemas/Count" } } },
+            },
+          },
+          schemas: { Count: { type: "integer", format: "int32" } },
+        },
+      },
+      { namespace: "api" },
+    )
+
+    expect(compileSchema(operations[0]?.outputSchema as object).check(12)).toBe(true)
+    expect(compileSchema(operations[0]?.outputSchema as object).check("12")).toBe(false)
+    expect(operations.report.counts).toMatchObject({ kept: 1, widened: 0 })
+  })
+
+  test("of Swagger 2.0 is read too, and an object in text/plain stays text", async () => {
+    const legacy = swagger(
+      { "/x": { get: { operationId: "op", responses: { 200: { schema: { type: "boolean" } } } } } },
+      { produces: ["text/plain"] },
+    )
+    await using api = await apiOf(legacy, (_request, response) => {
+      response.writeHead(200, { "content-type": "text/plain" }).end("true")
+    })
+    await using other = await answering("text/plain", '{"a":1}', plain({ type: "object" }))
+
+    expect((await api.registry.execute("api.op", {})).data).toBe(true)
+    expect((await other.registry.execute("api.op", {})).data).toBe('{"a":1}')
+  })
+})
+
+describe("integers beyond 2^53", () => {
+  const body = '{"id":9007199254740993,"ids":[ -123456789012345678901 , 1],"f":1.00000000000000001}'
+  const schema = {
+    type: "object",
+    properties: {
+      id: { type: "integer", format: "int64", minimum: 1 },
+      ids: { type: "array", items: { type: ["number", "null"] } },
+      f: { oneOf: [{ type: "number" }, { type: "string" }] },
+    },
+    additionalProperties: false,
+  }
+  const spec = oneOperation("/x", "get", {
+    responses: { 200: { description: "", content: { "application/json": { schema } } } },
+  })
+  const answer = (_request: unknown, response: ServerResponse): void => {
+    response.writeHead(200, { "content-type": "application/json" }).end(body)
+  }
+
+  test("lose digits, with a warning that names one and the cure", async () => {
+    await using api = await apiOf(spec, answer)
+    const { data } = await api.registry.execute("api.op", {})
+
+    expect(data).toMatchObject({ ids: [-123456789012345680000, 1] })
+    expect(api.log).toEqual([
+      [expect.stringContaining("9007199254740993"), { operationId: "api.op" }],
+    ])
+    expect(api.log[0]?.[0]).toContain('bigint: "text"')
+  })
+
+  test("are strings with bigint: text, which the schema allows", async () => {
+    await using api = await apiOf(spec, answer, { bigint: "text", output: "strict" })
+    const { data } = await api.registry.execute("api.op", {})
+
+    expect(data).toEqual({ id: "9007199254740993", ids: ["-123456789012345678901", 1], f: 1 })
+    expect(api.log).toEqual([])
+  })
+
+  test("within strings, and in texts that hold none, say nothing", async () => {
+    const text = '{"a":"9007199254740993","b":"\\"9007199254740993","c":9007199254740991}'
+    await using api = await answering("application/json", text)
+
+    expect((await api.registry.execute("api.op", {})).data).toEqual(JSON.parse(text))
+    expect(api.log).toEqual([])
+  })
+})
+
+describe("JSON that ends in the middle", () => {
+  test.each(['{"items":[{"id":1},{"i', '["a', "[1,2", '{"a":{"b":"\\'])(
+    "%j is an error with what was received",
+    async (body) => {
+      await using api = await answering("application/json", body)
+      const error = await rejection(api.registry.execute("api.op", {}))
+
+      expect(error).toMatchObject({
+        code: "DATA_LOSS",
+        operationId: "api.op",
+        mayHaveExecuted: true,
+        retryable: true,
+        details: { statusCode: 200, reason: "truncated", body },
+      })
+    },
+  )
+
+  test("is not tried again where that could do harm", async () => {
+    await using api = await apiOf(oneOperation("/x", "post", {}), (_request, response) => {
+      response.writeHead(201, { "content-type": "application/json" }).end('{"id":')
+    })
+
+    expect(await rejection(api.registry.execute("api.op", {}))).toMatchObject({
+      code: "DATA_LOSS",
+      retryable: false,
+      mayHaveExecuted: true,
+      details: { statusCode: 201 },
+    })
+  })
+
+  test("does not hide a status that is a failure", async () => {
+    await using api = await answering("application/json", '{"error":"d', undefined, 400)
+
+    expect(await rejection(api.registry.execute("api.op", {}))).toMatchObject({
+      code: "EXECUTION_ERROR",
+      details: { statusCode: 400, body: '{"error":"d' },
+    })
+  })
+})
+
+describe("headers that hold cookies or credentials", () => {
+  const answer = (_request: unknown, response: ServerResponse): void => {
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "set-cookie": ["a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT", "b=2"],
+      "x-auth-token": "y",
+    })
+    response.end("{}")
+  }
+
+  test("are given where they are requested, and only those", async () => {
+    await using api = await apiOf(oneOperation("/x", "get", {}), answer, {
+      exposeHeaders: ["Set-Cookie"],
+    })
+    const { meta } = await api.registry.execute("api.op", {})
+
+    expect(meta).toMatchObject({
+      headers: { "set-cookie": "a=1; Expires=Wed, 21 Oct 2026 07:28:00 GMT\nb=2" },
+    })
+    expect(meta).not.toHaveProperty("headers.x-auth-token")
+  })
+
+  test("are not given otherwise, and one that did not come is not there", async () => {
+    await using api = await apiOf(oneOperation("/x", "get", {}), answer, {
+      exposeHeaders: ["x-session-token", "content-type"],
+    })
+    const { meta } = await api.registry.execute("api.op", {})
+
+    expect(meta).not.toHaveProperty("headers.set-cookie")
+    expect(meta).not.toHaveProperty("headers.x-session-token")
+    expect(meta).toMatchObject({ headers: { "content-type": "application/json" } })
   })
 })
 

@@ -76,11 +76,39 @@ describe("an event stream", () => {
       [1, "x"],
       { type: "integer" },
     ],
-    ["text, where nothing is said", {}, ["1", "x"], { type: "string" }],
+    ["its data, parsed where it parses, without a schema", {}, [1, "x"], {}],
+    ["text, of a string", { schema: { type: "string" } }, ["1", "x"], { type: "string" }],
+    ["text, of an itemSchema that is a string", { itemSchema: { type: "string" } }, ["1", "x"], {}],
+    ["text, of a string or null", { schema: { type: ["string", "null"] } }, ["1", "x"], {}],
+    ["text, of words", { schema: { enum: ["1", "x"] } }, ["1", "x"], {}],
+    [
+      "text, of strings by alternatives",
+      { schema: { anyOf: [{ type: "string", minLength: 1 }, { const: "" }] } },
+      ["1", "x"],
+      {},
+    ],
+    [
+      "its data, where it may be a string",
+      { schema: { anyOf: [{ type: "string" }, { type: "integer" }] } },
+      [1, "x"],
+      {},
+    ],
+    [
+      "the event with text, where its data is a string",
+      {
+        itemSchema: {
+          type: "object",
+          properties: { data: { type: "string" } },
+          required: ["data"],
+        },
+      },
+      [{ data: "1", event: "n", id: "7" }, { data: "x" }],
+      { type: "object" },
+    ],
     [
       "the event, where itemSchema describes one",
       { itemSchema: { type: "object", properties: { data: {}, event: {} }, required: ["data"] } },
-      [{ data: "1", event: "n", id: "7" }, { data: "x" }],
+      [{ data: 1, event: "n", id: "7" }, { data: "x" }],
       { type: "object" },
     ],
   ])("gives %s", async (_what, media, expected, schema) => {
@@ -93,6 +121,32 @@ describe("an event stream", () => {
 
     expect(await items(api.registry)).toEqual(expected)
     expect(api.registry.getSpec("api.op")?.outputSchema).toMatchObject(schema)
+  })
+
+  test("of strings gives JSON as the text that it is, without a warning", async () => {
+    const document = {
+      ...streaming(SSE, { schema: { $ref: "#/components/schemas/Line" } }),
+      components: { schemas: { Line: { type: "string" } } },
+    }
+    await using api = await apiOf(document, (_request, response) => {
+      say(response, SSE, 'data: {"at":1}\n\ndata: 12\n\n').end()
+    })
+
+    expect(await items(api.registry)).toEqual(['{"at":1}', "12"])
+    expect(api.log).toEqual([])
+  })
+
+  test("warns once of integers beyond 2^53, and gives them as text on request", async () => {
+    const answer = (_request: unknown, response: ServerResponse): void => {
+      say(response, SSE, 'data: {"id":9007199254740993}\n\ndata: [9007199254740995]\n\n').end()
+    }
+    await using plain = await apiOf(streaming(SSE, {}), answer)
+    await using text = await apiOf(streaming(SSE, {}), answer, { bigint: "text" })
+
+    await items(plain.registry)
+    expect(plain.log).toHaveLength(1)
+    expect(await items(text.registry)).toEqual([{ id: "9007199254740993" }, ["9007199254740995"]])
+    expect(text.log).toEqual([])
   })
 
   test("ends with [DONE], though the connection stays", async () => {

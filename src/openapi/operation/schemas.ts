@@ -17,6 +17,7 @@ import { isStream } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
 import type { DeclaredProblem, Problems } from "./problems.ts"
 import type { Response } from "./responses.ts"
+import { isPlainText, scalarTypesOf } from "./text-scalars.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -117,7 +118,7 @@ export class SchemaBuilder {
   /** One item of a stream. */
   item(media: Media, notes?: Note[]): TSchema {
     const schema = media.itemSchema ?? media.schema
-    if (schema === undefined) return media.class === "sse" ? TEXT : ANYTHING
+    if (schema === undefined) return ANYTHING
     // Kubernetes describes the list there, and sends the changes to it.
     const isWatch = media.class === "ndjson" && /json\s*;\s*stream=watch/i.test(media.type)
     if (isWatch) return ANYTHING
@@ -191,6 +192,9 @@ export class SchemaBuilder {
   #value(media: Media, parts: Parts, view: View): SchemaNode {
     if (media.class === "binary") return BYTES
     if (media.class === "text") {
+      if (view === "output" && media.schema !== undefined && isScalarText(this.#document, media)) {
+        return parts.take(this.#convert(media.schema, view))
+      }
       if (media.schema !== undefined && !this.#isText(media.schema)) {
         parts.note(
           media.place.pointer,
@@ -291,6 +295,11 @@ export class SchemaBuilder {
     }
     return schema
   }
+}
+
+/** Whether a response of this content type is a number, a truth value or null, written as text. */
+function isScalarText(document: OpenAPIDocument, { type, schema }: Media): boolean {
+  return isPlainText(type) && scalarTypesOf(document, schema).length > 0
 }
 
 /** The reference that a schema consists of. */

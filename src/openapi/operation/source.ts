@@ -8,6 +8,7 @@ import type {
   OperationType,
   SubscriptionHandler,
 } from "../../types.ts"
+import type { HttpResponse } from "../../http/exchange.ts"
 import type { Caller } from "../call.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import { ANNOTATIONS, UNTAGGED } from "../mark.ts"
@@ -28,6 +29,7 @@ import type { Response } from "./responses.ts"
 import { versionText } from "./describe.ts"
 import { examplesOf } from "./examples.ts"
 import type { SchemaBuilder } from "./schemas.ts"
+import { readScalar, scalarTypes } from "./text-scalars.ts"
 import { fixedInputs, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, ownServers, readSecurity } from "./security.ts"
@@ -236,6 +238,14 @@ export class OperationSource implements LazyParts {
 
   get plan(): RequestPlan {
     return (this.#keep.plan ??= this.#planOf())
+  }
+
+  /** The value of a text that is a scalar by the document; the text itself where it is not. */
+  readText(text: string, { status, contentType }: HttpResponse): unknown {
+    return readScalar(
+      text,
+      scalarTypes(this.context.document, this.#success([]), status, contentType),
+    )
   }
 
   /** The document does not say whether a credential is needed. */

@@ -1,4 +1,5 @@
 import { isPlainRecord } from "../../schema/json.ts"
+import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
 import { type Body, propertiesOf } from "./body.ts"
@@ -11,14 +12,16 @@ import type { Response } from "./responses.ts"
 /** How the items of a stream are given. */
 export interface StreamPlan {
   readonly media: Media
-  /** The whole event where its schema describes one, else its data; text where nothing is said. */
-  readonly yields: "event" | "data" | "text"
+  /** The whole event where its schema describes one, else its data. */
+  readonly yields: "event" | "data"
+  /** The schema of the data is a string: it is given as text, whatever is in it. */
+  readonly isText: boolean
 }
 
 /** The stream among the answers of an operation. */
 export function streamPlan(
   document: OpenAPIDocument,
-  { file, pointer }: RawOperation,
+  { file, pointer, raw }: RawOperation,
   success: readonly Response[],
 ): StreamPlan {
   const declared = success.flatMap(({ media }) => media).find((one) => isStream(one.class))
@@ -29,8 +32,46 @@ export function streamPlan(
     place: { value: {}, file, pointer },
   }
   const item = itemWithin(document, media)
-  if (item !== undefined) return { media: { ...media, itemSchema: item }, yields: "data" }
-  return { media, yields: yieldsOf(document, media) }
+  if (item !== undefined) {
+    return { media: { ...media, itemSchema: item }, yields: "data", isText: false }
+  }
+  if (media.class !== "sse") return { media, yields: "data", isText: false }
+  // 3.2: a schema of items with `data` describes the event around the data.
+  const data = media.itemSchema && propertiesOf(document, media.itemSchema).get("data")
+  const schema = data ?? media.itemSchema ?? media.schema
+  return {
+    media,
+    yields: data === undefined ? "data" : "event",
+    // A server of this library writes every item as JSON, strings too.
+    isText: typeof raw["x-operation-id"] !== "string" && isString(document, schema, 0),
+  }
+}
+
+/** Whether a schema allows strings and nothing else but null. */
+function isString(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
+  if (schema === undefined || depth > 8) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  const { type, enum: values, const: only } = place.value
+  if (type !== undefined) {
+    const types: unknown[] = Array.isArray(type) ? type : [type]
+    return types.includes("string") && types.every((one) => one === "string" || one === "null")
+  }
+  if (Array.isArray(values)) return values.every((value) => typeof value === "string")
+  if (typeof only === "string") return true
+  const members = (keyword: string): boolean[] => {
+    const list = place.value as Readonly<Record<string, unknown>>
+    const holder = Array.isArray(list[keyword]) ? child(place, keyword) : undefined
+    return ((holder?.value ?? []) as unknown[]).map((value, index) =>
+      isString(
+        document,
+        { value, file: place.file, pointer: `${holder?.pointer}/${index}` },
+        depth + 1,
+      ),
+    )
+  }
+  const choices = [members("anyOf"), members("oneOf")].filter(({ length }) => length > 0)
+  return choices.some((choice) => choice.every(Boolean)) || members("allOf").some(Boolean)
 }
 
 /** 3.2: where the data of an event is JSON, and the document says what of, that is what is given. */
@@ -64,13 +105,4 @@ export function fixedInputs(
     ...(stream?.media.class === "ndjson" && watch && { query: { watch: "true" } }),
     ...(Object.keys(members).length > 0 && { body: members }),
   }
-}
-
-/** 3.2: a schema of items with `data` describes the event around the data. */
-function yieldsOf(document: OpenAPIDocument, media: Media): StreamPlan["yields"] {
-  if (media.class !== "sse") return "data"
-  if (media.itemSchema !== undefined) {
-    return propertiesOf(document, media.itemSchema).has("data") ? "event" : "data"
-  }
-  return media.schema === undefined ? "text" : "data"
 }

@@ -27,6 +27,8 @@ export type View = "input" | "output"
 /** What the walk needs to know about the rest of the document. */
 export interface Surroundings {
   readonly document: OpenAPIDocument
+  /** Outputs have strings where an integer is beyond 2^53. */
+  readonly hasTextIntegers: boolean
   /** Where a reference leads; `undefined` when there is nothing it could lead to. */
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined
 }
@@ -84,6 +86,7 @@ export class Walk {
     this.#hides = around.document.hidesProperties
     this.#lenientRefs = around.document.version === "3.1"
     this.#budget = budget
+    this.dependsOnView = around.hasTextIntegers
   }
 
   /** Says what is different at the place that is walked. */
@@ -154,6 +157,7 @@ export class Walk {
           break
         case "type":
           if (!TYPES.has(value) || value === "string") this.#type(raw, value, draft)
+          if (this.#around.hasTextIntegers) this.#textInteger(raw, draft)
           break
         case "properties":
           if (isPlainRecord(value)) hidden = this.#properties(value, draft, hidden)
@@ -180,7 +184,9 @@ export class Walk {
             const noted = this.notes.length
             draft.set(keyword, this.#list(raw, keyword, value, inPlace && IN_PLACE.has(keyword)))
             const isWider = this.notes.length > noted || value.some(isBinaryMember)
-            if (isWider) loosen(keyword, raw, draft)
+            // A long integer as text may fit two alternatives.
+            const isText = this.#around.hasTextIntegers && this.view === "output"
+            if (isWider || isText) loosen(keyword, raw, draft)
           } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
           break
         case "map":
@@ -294,6 +300,17 @@ export class Walk {
         if (new Set(value).size < value.length) draft.set("type", [...new Set(value)])
       } else draft.drop(this.#malformed("type", value, "a JSON type or a list of them"))
     }
+  }
+
+  /** An integer may come as text, in an output. */
+  #textInteger(raw: Raw, draft: Draft): void {
+    const type = draft.get("type")
+    const types: unknown[] = Array.isArray(type) ? type : [type]
+    if (!types.includes("integer") && !types.includes("number")) return
+    if (this.view === "input" || !types.every((one) => TYPES.has(one))) return
+    if (types.includes("string") || "enum" in raw || "const" in raw) return
+    draft.set("type", [...types, "string"])
+    if (raw["pattern"] === undefined) draft.set("pattern", "^-?[0-9]{16,}$")
   }
 
   #properties(

@@ -18,12 +18,15 @@ const MAX_NODES = 200_000
  */
 export class SchemaStore implements Surroundings {
   readonly document: OpenAPIDocument
+  readonly hasTextIntegers: boolean
   readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
   readonly #named = new Map<string, Definition>()
   #searches = 0
 
-  constructor(document: OpenAPIDocument) {
+  /** With text integers, outputs have strings where an integer is beyond 2^53. */
+  constructor(document: OpenAPIDocument, hasTextIntegers = false) {
     this.document = document
+    this.hasTextIntegers = hasTextIntegers
   }
 
   /** Takes over a schema that stands in an operation. */

@@ -10,7 +10,7 @@ export function parseBounded(text: string, maxDepth: number): unknown {
   if (text === "") return undefined
   // Every level takes two brackets: so short a text cannot be too deep, and need not be counted.
   const isShort = text.length <= 2 * maxDepth
-  const parsed = parseJson(text, isShort ? Number.POSITIVE_INFINITY : maxDepth)
+  const parsed = parseJson(text, { maxDepth: isShort ? Number.POSITIVE_INFINITY : maxDepth })
   switch (parsed.is) {
     case "value":
       return parsed.value
