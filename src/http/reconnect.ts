@@ -10,10 +10,18 @@ import { abortion } from "./failure.ts"
 export interface ReconnectPolicy {
   /** Attempts without a single event, one after the other, before it is given up. */
   readonly maxAttempts: number
-  /** The first delay, unless the server names one; doubled with each attempt. */
+  /**
+   * The first delay, unless the server names one, which counts as a second at least; doubled with each
+   * attempt until a connection has held for ten seconds.
+   */
   readonly delayMs: number
   readonly maxDelayMs: number
 }
+
+/** The shortest delay that a server can ask for: `retry: 0` would make clients connect without a pause. */
+const MIN_SERVER_DELAY = 1000
+/** Milliseconds after which a connection counts as stable. */
+const STABLE_AFTER = 10_000
 
 /** How events are followed. */
 export interface FollowEventsOptions extends Omit<ReadEventsOptions, "onRetry"> {
@@ -39,17 +47,21 @@ export async function* followEvents(
   open: OpenEvents,
   options: FollowEventsOptions,
 ): AsyncGenerator<StreamEvent, void, void> {
-  const { reconnect } = options
+  const { reconnect, clock = systemClock } = options
   let lastEventId: string | undefined
   let serverDelay: number | undefined
   let attempts = 0
+  /** Connections since the last that was stable: what delays grow with. */
+  let unstable = 0
   let wasOpen = false
   for (;;) {
     let lost: unknown
+    let openedAt: number | undefined
     try {
       const body = await open(lastEventId)
       if (body === null) return
       wasOpen = true
+      openedAt = clock.now()
       const onRetry = (milliseconds: number): void => void (serverDelay = milliseconds)
       const events = readEvents(body, "sse", { ...options, onRetry })
       try {
@@ -68,12 +80,14 @@ export async function* followEvents(
       if (!wasOpen || !isMendable(thrown) || options.signal.aborted) throw thrown
       lost = thrown
     }
+    if (openedAt !== undefined && clock.now() - openedAt >= STABLE_AFTER) unstable = 0
     attempts++
+    unstable++
     if (attempts > reconnect.maxAttempts) {
       if (lost === undefined) return
       throw givenUp(lost, reconnect.maxAttempts)
     }
-    await pause(delayOf(attempts, serverDelay, lost, options), options)
+    await pause(delayOf(unstable, serverDelay, lost, options), options)
   }
 }
 
@@ -112,8 +126,9 @@ function delayOf(
   const asked = isCallError(lost) ? lost.retryAfterMs : undefined
   // Coming back earlier than the server allows is no use, and so late none to the caller.
   if (asked !== undefined && asked > maxDelayMs) throw lost
-  const base = Math.min(serverDelay ?? delayMs, maxDelayMs)
-  const grown = Math.min(base * 2 ** (attempt - 1), maxDelayMs)
+  const named = Math.min(serverDelay ?? delayMs, maxDelayMs)
+  const base = serverDelay === undefined ? named : Math.max(named, MIN_SERVER_DELAY)
+  const grown = Math.min(base * 2 ** Math.min(attempt - 1, 30), Math.max(maxDelayMs, base))
   const spread = grown / 2 + random() * (grown / 2)
   return Math.max(spread, asked ?? 0, serverDelay === undefined ? 0 : base)
 }

@@ -141,11 +141,30 @@ describe("followEvents", () => {
     ])
   })
 
-  test("waits as long as the server asks, within the limit", async () => {
-    expect(await delays(script("retry: 300\n\n", down, down, down, down), {}, 0)).toEqual([
-      300, 300, 300, 300,
+  test("waits as long as the server asks, within the limit and at least a second", async () => {
+    const policy = { maxDelayMs: 4000 }
+
+    expect(await delays(script("retry: 3000\n\n", down, down, down, down), policy, 0)).toEqual([
+      3000, 3000, 3000, 3000,
     ])
-    expect(await delays(script("retry: 99999999\n\n", down), { maxAttempts: 1 }, 0)).toEqual([400])
+    expect(await delays(script("retry: 99999999\n\n", down), { maxAttempts: 1 }, 0)).toEqual([1000])
+    expect(await delays(script("retry: 99999999\n\n", down), policy, 0)).toContain(4000)
+    expect(await delays(script("retry: 1\n\n", down), { maxAttempts: 1 }, 0)).toEqual([1000])
+  })
+
+  test("a server that says retry: 0 and one event each time is not asked without a pause", async () => {
+    const connections = Array.from({ length: 6 }, () => "retry: 0\ndata: 1\n\n")
+
+    expect(await delays(script(...connections), { maxDelayMs: 8000 }, 1)).toEqual([
+      1000, 2000, 4000, 8000, 8000, 8000,
+    ])
+  })
+
+  test("delays grow over connections that bring an event, and start anew after a stable one", async () => {
+    const brief = ["data: 1\n\n", "data: 2\n\n", "data: 3\n\n"]
+
+    expect(await delays(script(...brief), {}, 1)).toEqual([100, 200, 400])
+    expect(await delays(script(...brief), {}, 1, 10_000)).toEqual([100, 100, 100])
   })
 
   test("heeds Retry-After, and gives up when that is longer than the limit", async () => {
@@ -192,12 +211,15 @@ describe("followEvents", () => {
 
   async function delays(
     { open }: { open: OpenEvents },
-    policy: { maxAttempts?: number },
+    policy: { maxAttempts?: number; maxDelayMs?: number },
     random: number,
+    /** How long each connection holds. */
+    holds = 0,
   ): Promise<number[]> {
     const waited: number[] = []
+    let time = 0
     const clock = {
-      now: () => 0,
+      now: () => (time += holds),
       setTimeout(callback: () => void, milliseconds: number) {
         waited.push(milliseconds)
         queueMicrotask(callback)
