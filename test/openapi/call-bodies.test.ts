@@ -405,3 +405,29 @@ describe("of several content types", () => {
     })
   })
 })
+
+describe("a patch", () => {
+  const MERGE = "application/merge-patch+json"
+  const STEPS = "application/json-patch+json"
+  const STRATEGIC = "application/strategic-merge-patch+json"
+  const steps = [{ op: "replace", path: "/a", value: 1 }]
+
+  test.each<[string[], unknown, string]>([
+    [[STEPS, MERGE], { a: 1 }, MERGE],
+    [[STEPS, MERGE], steps, STEPS],
+    [[MERGE, STEPS], steps, STEPS],
+    [[STEPS, STRATEGIC, MERGE], { a: 1 }, MERGE],
+    [[STEPS, STRATEGIC], { a: 1 }, STRATEGIC],
+    [[STEPS, "application/json"], { a: 1 }, "application/json"],
+    [[STEPS, "application/json"], steps, STEPS],
+    [[STEPS, "application/json"], [1], "application/json"],
+    [[STEPS], { a: 1 }, STEPS],
+    [[`${STEPS}; charset=utf-8`, `${MERGE}; charset=utf-8`], { a: 1 }, `${MERGE}; charset=utf-8`],
+    [[STEPS, "application/x-www-form-urlencoded"], { a: 1 }, "application/x-www-form-urlencoded"],
+  ])("declared as %j is sent of %j as %s", async (types, patch, expected) => {
+    const content = Object.fromEntries(types.map((type) => [type, {}]))
+    const spec = oneOperation("/x", "patch", { requestBody: { required: true, content } })
+
+    expect((await sent(spec, { body: patch })).headers["content-type"]).toBe(expected)
+  })
+})

@@ -144,3 +144,40 @@ describe("with flatten, the properties of an object body are inputs of their own
     })
   })
 })
+
+test("inputs are those of the content type that is sent, wherever it stands", async () => {
+  const object = (name: string): Raw => ({
+    schema: { type: "object", properties: { [name]: { type: "string" } }, required: [name] },
+  })
+  const of = (content: Raw): Raw =>
+    oneOperation("/x", "patch", { requestBody: { required: true, content } })
+  const cases: [Raw, string, string][] = [
+    [
+      { "multipart/form-data": object("file"), "application/json": object("json") },
+      "json",
+      "application/json",
+    ],
+    [
+      {
+        "application/json-patch+json": { schema: { type: "array", items: {} } },
+        "application/merge-patch+json": object("merge"),
+      },
+      "merge",
+      "application/merge-patch+json",
+    ],
+    [
+      {
+        "text/plain": { schema: { type: "string" } },
+        "application/x-www-form-urlencoded": object("form"),
+      },
+      "form",
+      "application/x-www-form-urlencoded",
+    ],
+  ]
+  for (const [content, name, type] of cases) {
+    const { required } = importOne(of(content), FLAT).inputSchema as { required?: unknown }
+
+    expect(required).toEqual([name])
+    expect((await sent(of(content), { [name]: "a" }, FLAT)).headers["content-type"]).toBe(type)
+  }
+})

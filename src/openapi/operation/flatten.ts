@@ -2,6 +2,7 @@ import { isPlainRecord } from "../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
 import type { Note } from "../schema/convert.ts"
+import { byRank } from "../request/media.ts"
 import { propertiesOf } from "./body.ts"
 import type { Body } from "./body.ts"
 import type { RawOperation } from "./list.ts"
@@ -26,7 +27,8 @@ export function flatten(
   { pointer }: RawOperation,
   notes: Note[],
 ): Flattened | null {
-  const media = body.media.find((one) => ["json", "form", "multipart"].includes(one.class))
+  const [sent] = body.media.length > 1 ? [byRank(body.media, {})] : body.media
+  const media = sent && ["json", "form", "multipart"].includes(sent.class) ? sent : undefined
   const fields =
     body.form === undefined
       ? isSpreadable(document, media?.schema)

@@ -1,3 +1,4 @@
+import { isPlainRecord } from "../../schema/json.ts"
 import type { BodyModel, MediaModel } from "../model.ts"
 import { Unwritable } from "./fault.ts"
 import type { Survey } from "./json.ts"
@@ -51,7 +52,7 @@ export function chooseMedia(
     (found.bytesAt === undefined ? undefined : ofKind(body.media, "multipart")) ??
     (value instanceof FormData ? ofKind(body.media, "multipart") : undefined) ??
     (value instanceof URLSearchParams ? ofKind(body.media, "form") : undefined) ??
-    byRank(body.media)
+    byRank(body.media, value)
   return { media, type: concrete(media.type, value), kind: kindFor(media, value) }
 }
 
@@ -83,11 +84,21 @@ function forBytes(media: readonly MediaModel[], value: unknown): MediaModel | un
   )
 }
 
-function byRank(media: readonly MediaModel[]): MediaModel {
+/** Of several content types the one that a value of plain data is sent as. */
+export function byRank<TMedia extends { readonly type: string }>(
+  all: readonly TMedia[],
+  value: unknown,
+): TMedia {
+  // A JSON Patch is a list of steps; what else is called a patch is an object.
+  const isList = Array.isArray(value)
+  const fitting = all.filter(({ type }) => !isPatch(type) || isJsonPatch(type) === isList)
+  const media = fitting.length > 0 ? fitting : all
   const [first] = media
   if (first === undefined) throw new Unwritable("has no content type in the document")
   return (
+    (isList && value.every(isStep) ? media.find(({ type }) => isJsonPatch(type)) : undefined) ??
     media.find(({ type }) => essenceOf(type) === "application/json") ??
+    media.find(({ type }) => essenceOf(type) === "application/merge-patch+json") ??
     media.find(({ type }) => contentKind(type) === "json" && !isAny(essenceOf(type))) ??
     ofKind(media, "json") ??
     ofKind(media, "form") ??
@@ -96,7 +107,24 @@ function byRank(media: readonly MediaModel[]): MediaModel {
   )
 }
 
-function ofKind(media: readonly MediaModel[], kind: ContentKind): MediaModel | undefined {
+function isPatch(type: string): boolean {
+  return /patch\+json$/.test(essenceOf(type))
+}
+
+function isJsonPatch(type: string): boolean {
+  return essenceOf(type) === "application/json-patch+json"
+}
+
+function isStep(value: unknown): boolean {
+  return (
+    isPlainRecord(value) && typeof value["op"] === "string" && typeof value["path"] === "string"
+  )
+}
+
+function ofKind<TMedia extends { readonly type: string }>(
+  media: readonly TMedia[],
+  kind: ContentKind,
+): TMedia | undefined {
   return media.find(({ type }) => contentKind(type) === kind)
 }
 
