@@ -230,6 +230,11 @@ export interface OperationPolicy {
    * the registry says otherwise, results are normalised with `"keep"` instead of `"strip"`.
    */
   readonly imported?: boolean | undefined
+  /**
+   * What an input that does not match its schema is as JSON data, where the handler also takes values
+   * that JSON has no form for, such as a `Date`. If that matches, the handler gets the input as it is.
+   */
+  readonly asData?: ((input: unknown) => unknown) | undefined
 }
 
 /** A spec with its handler. `defineOperation` gives one whose types are known. */

@@ -32,6 +32,7 @@ const NO_POLICY = {
   defaults: undefined,
   timeout: undefined,
   imported: undefined,
+  asData: undefined,
 }
 
 /** A change of what is registered. */

@@ -37,12 +37,23 @@ function prepareInput(call: Call, input: unknown): unknown {
   const value = defaults === null || defaults.isNoop ? input : defaults.normalize(input).value
   if (record.input.check(value)) return value
   if (value !== input && record.input.check(input)) return input
+  if (record.asData !== undefined && matchesAsData(record, value)) return value
   throw invalid(
     "VALIDATION_ERROR",
     `Input for "${record.id}"`,
     toValueErrors(record.input.errors(value)),
     { operationId: record.id, requestId: call.requestId },
   )
+}
+
+/** Whether an input matches as the JSON data that it stands for. */
+function matchesAsData(record: OperationRecord, value: unknown): boolean {
+  try {
+    const data = record.asData?.(value)
+    return data !== value && record.input.check(data)
+  } catch {
+    return false
+  }
 }
 
 /** Standard Schema: the vendor's check decides, and what it gives is what the handler gets. */

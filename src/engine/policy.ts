@@ -7,7 +7,7 @@ import { handlerFault } from "./handler-kind.ts"
 
 /** A copy of what was said beside the spec: a list that is changed later grants nothing. */
 export function takePolicy(policy: OperationPolicy): OperationPolicy {
-  const { composes, normalize, output, defaults, timeout, imported } = policy
+  const { composes, normalize, output, defaults, timeout, imported, asData } = policy
   return {
     ...(composes && { composes: Object.freeze([...composes]) }),
     ...(normalize && { normalize }),
@@ -15,14 +15,16 @@ export function takePolicy(policy: OperationPolicy): OperationPolicy {
     ...(defaults && { defaults }),
     ...(timeout !== undefined && { timeout }),
     ...(imported === true && { imported }),
+    ...(asData && { asData }),
   }
 }
 
 /** What is wrong with what stands beside the spec. */
 export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
   const faults: ValueError[] = []
-  const { handler, type, composes, normalize, output, defaults, timeout, imported, accessControl } =
+  const { handler, type, composes, normalize, output, defaults, timeout, accessControl } =
     definition
+  const { imported, asData } = definition
   const wrong = (path: string, message: string | undefined): void => {
     if (message !== undefined) faults.push({ path, message })
   }
@@ -42,6 +44,9 @@ export function policyFaults(definition: Partial<AnyOperation>): ValueError[] {
   }
   if (imported !== undefined && typeof imported !== "boolean") {
     wrong("/imported", "must be true or false")
+  }
+  if (asData !== undefined && typeof asData !== "function") {
+    wrong("/asData", "must be a function")
   }
   const pointer: unknown = accessControl?.resourceIdPath
   if (typeof pointer === "string" && parsePointer(pointer) === undefined) {

@@ -103,6 +103,11 @@ export class OperationRecord {
     return this.#checked.schemas.output
   }
 
+  /** An input as JSON data, where the handler takes other values for it, too. */
+  get asData(): OperationPolicy["asData"] {
+    return this.#checked.policy.asData
+  }
+
   /** Imported operations take inputs by name, so none at all is the empty object. */
   get mayOmitInput(): boolean {
     return this.#checked.lazy !== undefined

@@ -94,6 +94,7 @@ export const REGISTER_HANDLER_OPTIONS: OptionsSchema<RegisterOptions & Operation
   defaults: "any",
   timeout: "any",
   imported: "any",
+  asData: "any",
 }
 
 /** Whether a registration takes the place of another. Throws a `TypeError` for options that are wrong. */

@@ -110,6 +110,7 @@ class LazyDefinition extends LazySpec {
   readonly output: OutputMode | undefined
   readonly defaults: OperationPolicy["defaults"]
   readonly timeout: OperationPolicy["timeout"]
+  readonly asData: OperationPolicy["asData"]
   readonly imported: OperationPolicy["imported"]
 
   constructor(parts: LazyParts) {
@@ -119,6 +120,7 @@ class LazyDefinition extends LazySpec {
     this.output = parts.output
     this.defaults = parts.defaults
     this.timeout = parts.timeout
+    this.asData = parts.asData
     this.imported = parts.imported
   }
 }
@@ -265,6 +267,10 @@ class ChangedParts implements LazyParts {
 
   get defaults(): LazyParts["defaults"] {
     return this.#parts.defaults
+  }
+
+  get asData(): LazyParts["asData"] {
+    return this.#parts.asData
   }
 
   get timeout(): LazyParts["timeout"] {

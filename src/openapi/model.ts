@@ -110,6 +110,8 @@ export interface RequestPlan {
   readonly parameters: readonly ParameterModel[]
   /** Some of them have a `preset`. */
   readonly hasPresets?: boolean | undefined
+  /** Keys of those that are days: a `Date` is written without its time. */
+  readonly days?: ReadonlySet<string> | undefined
   readonly body?: BodyModel | undefined
   /** Declared content types of a success, JSON first; what `Accept` says. */
   readonly accept: readonly string[]

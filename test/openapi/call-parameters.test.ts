@@ -601,3 +601,93 @@ describe("a declared default of Accept", () => {
     expect((await sent(spec, { Accept: "a/b" })).headers).toEqual({ accept: "a/b" })
   })
 })
+
+describe("values that JSON has no form for", () => {
+  const of = (name: string, location: string, schema: Raw): Raw => ({
+    name,
+    in: location,
+    required: location === "path",
+    schema,
+  })
+  const day = { type: "string", format: "date" }
+  const time = { type: "string", format: "date-time" }
+  const long = { type: "integer", format: "int64", minimum: 0 }
+  const at = new Date("2026-03-04T05:06:07.008Z")
+  const big = 9_007_199_254_740_993n
+  const spec = withParameters(
+    "/{day}",
+    [
+      of("day", "path", { $ref: "#/components/schemas/Day" }),
+      of("at", "query", time),
+      of("days", "query", { type: "array", items: day }),
+      of("id", "query", long),
+      of("ids", "query", { type: "array", items: long }),
+      of("range", "query", { type: "object", properties: { from: time, id: long } }),
+      of("X-At", "header", { ...time, type: ["string", "null"] }),
+      of("X-Id", "header", long),
+    ],
+    { components: { schemas: { Day: day } } },
+  )
+
+  test("are accepted for dates and integers, and written as those", async () => {
+    const input = {
+      day: at,
+      at,
+      days: [at, "2026-01-01"],
+      id: big,
+      ids: [1, big],
+      range: { from: at, id: big },
+      "X-At": at,
+      "X-Id": big,
+    }
+    const { line, headers } = await sent(spec, input)
+    const text = "2026-03-04T05%3A06%3A07.008Z"
+
+    expect(target(line)).toBe(
+      `/2026-03-04?at=${text}&days=2026-03-04&days=2026-01-01&id=${big}&ids=1&ids=${big}` +
+        `&from=${text}&id=${big}`,
+    )
+    expect(headers).toEqual({ "x-at": at.toISOString(), "x-id": String(big) })
+  })
+
+  test("are checked like what they stand for", async () => {
+    const registry = quietRegistry([importOne(spec, { baseUrl: "http://127.0.0.1:9" })])
+    const faulty: Raw[] = [
+      { day: 5n },
+      { day: new Date(Number.NaN) },
+      { day: at, id: at },
+      { day: at, id: -1n },
+      { day: at, at: [at] },
+      { day: at, none: at },
+      { day: new Map() },
+    ]
+
+    for (const input of faulty) {
+      expect(await rejection(registry.execute("api.op", input))).toMatchObject({
+        code: "VALIDATION_ERROR",
+      })
+    }
+  })
+
+  test("stay what they are when an operation is copied", async () => {
+    await using server = await record()
+    const operation = importOne(spec, { baseUrl: server.url })
+    const registry = quietRegistry([{ ...operation, name: "copy" }])
+    await registry.execute("api.copy", { day: at, id: big })
+
+    expect(target(server.requests[0]?.line ?? "")).toBe(`/2026-03-04?id=${big}`)
+  })
+
+  test("may be integers in a body, which has its dates as text", async () => {
+    const content = {
+      "application/json": { schema: { type: "object", properties: { id: long, at: time } } },
+    }
+    const posting = oneOperation("/x", "post", { requestBody: { content } })
+    const registry = quietRegistry([importOne(posting, { baseUrl: "http://127.0.0.1:9" })])
+
+    expect((await sent(posting, { body: { id: big } })).body).toBe(`{"id":${big}}`)
+    expect(await rejection(registry.execute("api.op", { body: { at } }))).toMatchObject({
+      code: "VALIDATION_ERROR",
+    })
+  })
+})

@@ -4,7 +4,7 @@ import type { OpenAPIDocument, Place } from "../document.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
 import type { Note } from "../schema/convert.ts"
 import type { Converted } from "../schema/definition.ts"
-import { readContent } from "./media.ts"
+import { child, readContent } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -143,6 +143,24 @@ function legacyStyle(
   if (format === "tsv") return { style: "tabDelimited", explode: false }
   const style = location === "path" || location === "header" ? "simple" : "form"
   return { style, explode: false }
+}
+
+/** Keys of the parameters that are a day, or a list of days; `undefined` when there are none. */
+export function daysAmong(
+  document: OpenAPIDocument,
+  parameters: readonly Parameter[],
+): ReadonlySet<string> | undefined {
+  const days = parameters.filter(({ schema }) => isDay(document, schema, 0))
+  return days.length === 0 ? undefined : new Set(days.map(({ key }) => key))
+}
+
+function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
+  if (schema === undefined) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  const { format, items } = place.value
+  if (format === "date") return true
+  return depth === 0 && isDay(document, items === undefined ? undefined : child(place, "items"), 1)
 }
 
 /** A variable of a path that no parameter declares. */

@@ -21,6 +21,7 @@ import type { Flattened } from "./flatten.ts"
 import type { RawOperation } from "./list.ts"
 import { noteBroken } from "./media.ts"
 import { paginationOf } from "./pagination.ts"
+import { daysAmong } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems } from "./problems.ts"
 import type { Problems } from "./problems.ts"
@@ -30,6 +31,7 @@ import { versionText } from "./describe.ts"
 import { examplesOf } from "./examples.ts"
 import type { SchemaBuilder } from "./schemas.ts"
 import { readScalar, scalarTypes } from "./text-scalars.ts"
+import { inputAsData } from "../request/as-data.ts"
 import { fixedInputs, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, ownServers, readSecurity } from "./security.ts"
@@ -164,6 +166,10 @@ export class OperationSource implements LazyParts {
   // A default is what the API does without the parameter: there is no need to send it.
   get defaults(): "leave" {
     return "leave"
+  }
+
+  get asData(): LazyParts["asData"] {
+    return inputAsData
   }
 
   get composes(): undefined {
@@ -365,6 +371,7 @@ export class OperationSource implements LazyParts {
       path: operation.path,
       parameters: parameters.list,
       hasPresets: parameters.list.some(({ preset }) => preset !== undefined),
+      days: daysAmong(document, parameters.list),
       ...(body !== undefined && {
         body: {
           required: body.required,

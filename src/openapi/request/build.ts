@@ -1,4 +1,4 @@
-import { setOwn } from "../../schema/json.ts"
+import { getOwn, setOwn } from "../../schema/json.ts"
 import type { PreparedRequest, RequestPlan } from "../model.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { writeBody } from "./body.ts"
@@ -28,7 +28,8 @@ export function buildRequest(
   given: Readonly<Record<string, unknown>>,
   options: BuildOptions,
 ): PreparedRequest {
-  const input = plan.hasPresets === true ? withPresets(plan, given, options.headers) : given
+  const whole = plan.hasPresets === true ? withPresets(plan, given, options.headers) : given
+  const input = plan.days === undefined ? whole : withDays(whole, plan.days)
   const filled = fillPath(plan, input)
   const query = writeQuery(plan, input, filled, options.auth)
   const url = joinUrl(plan.id, options.base, filled.path, query)
@@ -42,6 +43,25 @@ export function buildRequest(
     auth: options.auth,
   })
   return { method: plan.method, url, headers, body }
+}
+
+/** An input with days as text. */
+function withDays(
+  given: Readonly<Record<string, unknown>>,
+  days: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const input = { ...given }
+  for (const key of days) {
+    const value = getOwn(given, key)
+    if (value !== undefined)
+      setOwn(input, key, Array.isArray(value) ? value.map(dayOf) : dayOf(value))
+  }
+  return input
+}
+
+function dayOf(value: unknown): unknown {
+  const isDay = value instanceof Date && !Number.isNaN(value.getTime())
+  return isDay ? value.toISOString().slice(0, "2026-01-31".length) : value
 }
 
 /** An input with what is sent for parameters that it leaves out. */
