@@ -1,6 +1,6 @@
-import { CallError } from "../errors.ts"
+import { CallError, isCallError } from "../errors.ts"
 import { discard, exchange } from "../http/exchange.ts"
-import type { HttpResponse } from "../http/exchange.ts"
+import type { ExchangeOptions, HttpResponse } from "../http/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../internal/call-headers.ts"
 import { secretsIn } from "../http/headers.ts"
 import { readHttpError } from "../http/http-error.ts"
@@ -23,7 +23,7 @@ import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
 import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
-import { encodeMultipart } from "./request/multipart.ts"
+import { encodeMultipart, holdsBlob } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
 import { type CallLimits, limitsOf } from "./call-limits.ts"
 
@@ -134,7 +134,8 @@ export class Caller {
       const ready = await this.#ready(source, input, { signal }, context, more)
       const { request, auth } = ready
       const secrets = [...auth.secrets, ...secretsIn(ready.headers)]
-      const response = await exchange(request, {
+      const send = isStreamed(request.body) ? exchangeOnce : exchange
+      const response = await send(request, {
         fetch: this.fetch,
         signal,
         operationId: source.id,
@@ -147,13 +148,14 @@ export class Caller {
       if (response.status < 400) return { response, secrets }
       if (response.status === 401) {
         auth.forget()
-        // A token that was revoked: the next one may do. A body that was a stream is gone.
-        if (attempt === 1 && this.#fetchesTokens && !(request.body instanceof ReadableStream)) {
+        // A token that was revoked: the next one may do.
+        if (attempt === 1 && this.#fetchesTokens && !isStreamed(request.body)) {
           discard(response)
           continue
         }
       }
-      throw await this.#failure(source, response, secrets, context, limits)
+      const failure = await this.#failure(source, response, secrets, context, limits)
+      throw isStreamed(request.body) ? unrepeatable(failure) : failure
     }
   }
 
@@ -222,6 +224,36 @@ export class Caller {
       },
     })
   }
+}
+
+/** Whether a body was read when it was sent: there is nothing left to send again. */
+function isStreamed(body: PreparedRequest["body"]): boolean {
+  if (body instanceof FormData) return holdsBlob(body)
+  return body instanceof ReadableStream || body instanceof Blob
+}
+
+async function exchangeOnce(
+  request: PreparedRequest,
+  options: ExchangeOptions,
+): Promise<HttpResponse> {
+  try {
+    return await exchange(request, options)
+  } catch (thrown) {
+    throw isCallError(thrown) ? unrepeatable(thrown) : thrown
+  }
+}
+
+/** The same error, which nobody should answer by calling again. */
+function unrepeatable(error: CallError): CallError {
+  if (!error.retryable) return error
+  const { code, message, details, mayHaveExecuted, operationId, cause } = error
+  return new CallError(code, message, {
+    details,
+    mayHaveExecuted,
+    operationId,
+    retryable: false,
+    ...(cause !== undefined && { cause }),
+  })
 }
 
 /** An error with the code that the document has for its status, if it is as described there. */

@@ -4,8 +4,9 @@ import { invalidInput, naming, Unwritable } from "./fault.ts"
 import { formText } from "./form.ts"
 import { jsonText, type Survey, survey } from "./json.ts"
 import { type ChosenMedia, chooseMedia, essenceOf } from "./media.ts"
-import { formDataOf } from "./multipart.ts"
-import { type Bytes, isBytes, shapeOf } from "./text.ts"
+import { streamOf } from "./byte-stream.ts"
+import { formDataOf, StreamedForm } from "./multipart.ts"
+import { type Bytes, isBytes, isByteStream, shapeOf } from "./text.ts"
 
 /** A body that can be sent, and its content type; the platform writes that of a `FormData`. */
 export interface WrittenBody {
@@ -49,6 +50,7 @@ export function writeBody(
     const chosen = chooseMedia(model, value, found, wanted ?? declaredLabel(model, labelled))
     const body = contentOf(chosen, value, found)
     if (body instanceof FormData) return { body }
+    if (body instanceof StreamedForm) return { body: body.stream, contentType: body.contentType }
     return { body, contentType: wanted === undefined ? (labelled ?? chosen.type) : chosen.type }
   })
 }
@@ -84,7 +86,11 @@ function copyOf(form: FormData): FormData {
   return copy
 }
 
-function contentOf(chosen: ChosenMedia, value: unknown, found: Survey): PreparedRequest["body"] {
+function contentOf(
+  chosen: ChosenMedia,
+  value: unknown,
+  found: Survey,
+): PreparedRequest["body"] | StreamedForm {
   const { media, kind } = chosen
   switch (kind) {
     case "json":
@@ -112,7 +118,7 @@ function unknownContent(chosen: ChosenMedia, media: MediaModel, value: unknown):
   const isRaw = /^(application\/octet-stream|image\/|audio\/|video\/)/.test(essenceOf(chosen.type))
   if (!media.isBinary && !isRaw) return plainText(value)
   throw new Unwritable(
-    `is to be sent as "${chosen.type}": give a Uint8Array, an ArrayBuffer, a Blob, a ReadableStream or text`,
+    `is to be sent as "${chosen.type}": give a Uint8Array, an ArrayBuffer, a Blob, a stream or text`,
   )
 }
 
@@ -131,6 +137,7 @@ function sequenceText(type: string, value: unknown): string {
 
 function rawOf(value: Bytes): Uint8Array | Blob | ReadableStream<Uint8Array> {
   if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (isByteStream(value)) return streamOf(value)
   if (!ArrayBuffer.isView(value) || value instanceof Uint8Array) return value
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }

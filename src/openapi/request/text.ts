@@ -61,8 +61,11 @@ export function shapeOf(value: unknown): Shape {
   }
 }
 
+/** Bytes that come piece by piece, and can be read once. */
+export type ByteStream = ReadableStream<Uint8Array> | AsyncIterable<unknown>
+
 /** Raw bytes in any of the forms that platforms have for them. */
-export type Bytes = Uint8Array | ArrayBuffer | ArrayBufferView | Blob | ReadableStream<Uint8Array>
+export type Bytes = Uint8Array | ArrayBuffer | ArrayBufferView | Blob | ByteStream
 
 /** Whether a value is raw bytes. */
 export function isBytes(value: unknown): value is Bytes {
@@ -70,7 +73,17 @@ export function isBytes(value: unknown): value is Bytes {
     value instanceof Blob ||
     value instanceof ArrayBuffer ||
     ArrayBuffer.isView(value) ||
-    value instanceof ReadableStream
+    isByteStream(value)
+  )
+}
+
+/** Whether a value is bytes that can be read once: a web stream, one of Node, an async generator. */
+export function isByteStream(value: unknown): value is ByteStream {
+  if (value instanceof ReadableStream) return true
+  return (
+    typeof value === "object" &&
+    value !== null &&
+    typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === "function"
   )
 }
 

@@ -1,0 +1,51 @@
+import { Unwritable } from "./fault.ts"
+import type { ByteStream } from "./text.ts"
+
+/** A stream of the platform, from any; text in it is sent as UTF-8. */
+export function streamOf(source: ByteStream): ReadableStream<Uint8Array> {
+  if (source instanceof ReadableStream) {
+    if (source.locked) throw new Unwritable("is a stream that is being read already")
+    return source
+  }
+  return streamOfPieces([source])
+}
+
+/** One stream of several pieces, each of which is read when it is its turn. */
+export function streamOfPieces(
+  pieces: Iterable<string | Blob | ByteStream>,
+): ReadableStream<Uint8Array> {
+  const chunks = chunksOf(pieces)
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await chunks.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
+    // Whoever made a stream learns that nobody reads it any more.
+    async cancel() {
+      await chunks.return(undefined)
+    },
+  })
+}
+
+async function* chunksOf(
+  pieces: Iterable<string | Blob | ByteStream>,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  for (const piece of pieces) {
+    if (typeof piece === "string") yield bytesOf(piece)
+    else {
+      const stream = piece instanceof Blob ? piece.stream() : piece
+      for await (const chunk of stream as AsyncIterable<unknown>) yield bytesOf(chunk)
+    }
+  }
+}
+
+function bytesOf(chunk: unknown): Uint8Array {
+  if (chunk instanceof Uint8Array) return chunk
+  if (typeof chunk === "string") return new TextEncoder().encode(chunk)
+  if (chunk instanceof ArrayBuffer) return new Uint8Array(chunk)
+  if (ArrayBuffer.isView(chunk)) {
+    return new Uint8Array(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  }
+  throw new TypeError(`A stream to be sent must give bytes or text, got ${typeof chunk}.`)
+}
