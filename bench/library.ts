@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process"
 import { resolve } from "node:path"
 import type * as call from "../src/call.ts"
 import type * as client from "../src/client.ts"
+import type * as compiled from "../src/schema/compiled.ts"
 import type * as define from "../src/define.ts"
 import type * as mcp from "../src/from_mcp.ts"
 import type * as logger from "../src/logger.ts"
@@ -19,6 +20,7 @@ export type Library = Pick<typeof registry, "OperationRegistry" | "createRegistr
   Pick<typeof define, "defineOperation"> &
   Pick<typeof call, "PendingRequestMap" | "serveCalls"> &
   Pick<typeof client, "createClient"> &
+  Pick<typeof compiled, "compileSchema"> &
   Pick<typeof websocket, "createWebSocketTransport" | "serveWebSocket">
 
 /** What it uses to import documents. */

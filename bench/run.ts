@@ -4,7 +4,7 @@
  * floors, peers and targets: `npm run bench`. Exits with 1 when a target is missed.
  *
  * `--quick` takes fewer and shorter rounds, `--protocol`, `--mcp`, `--http`, `--bus`, `--openapi`, `--cli`,
- * `--sizes`, `--types` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
+ * `--patterns`, `--sizes`, `--types` and `--console` leave out everything else, `--json` prints one JSON value. `--bus-faults` is only done when it is asked for.
  */
 import assert from "node:assert/strict"
 import { orderInputs, placeOrder, Quote, quote, QuoteInput, quoteInputs } from "./cases.ts"
@@ -32,6 +32,7 @@ import { measureBus } from "./run-bus.ts"
 import { measureHTTP } from "./run-http.ts"
 import { measureMCP } from "./run-mcp.ts"
 import { measureProtocol } from "./run-protocol.ts"
+import { measurePatterns, patternGoals, patternTables } from "./patterns.ts"
 import { scaling } from "./scaling.ts"
 import { measureSizes, sizeGoals, sizeTables } from "./sizes.ts"
 import { measureTypes, typeGoals, typeTables } from "./types.ts"
@@ -56,6 +57,7 @@ const PARTS = [
   "--bus",
   "--openapi",
   "--cli",
+  "--patterns",
   "--sizes",
   "--types",
   "--console",
@@ -74,6 +76,7 @@ const busFaults = only.includes("--bus-faults")
   ? await measureBusFaults({ isQuick, say })
   : undefined
 const cli = isWanted("--cli") ? measureCLI({ isQuick, say }) : undefined
+const patterns = isWanted("--patterns") ? measurePatterns(library, say) : undefined
 const sizes = isWanted("--sizes") ? await measureSizes(say) : undefined
 const types = isWanted("--types") ? await measureTypes({ isQuick, say }) : undefined
 // Last: its documents and its peers leave a heap behind that others should not have to live in.
@@ -93,6 +96,7 @@ const goals = [
   ...(busFaults === undefined ? [] : busFaultGoals(busFaults)),
   ...(openapi === undefined ? [] : openapiGoals(openapi)),
   ...(cli === undefined ? [] : cliGoals(cli)),
+  ...(patterns === undefined ? [] : patternGoals(patterns)),
   ...(sizes === undefined ? [] : sizeGoals(sizes)),
   ...(types === undefined ? [] : typeGoals(types)),
   ...(page === undefined ? [] : consoleGoals(page)),
@@ -109,6 +113,7 @@ if (process.argv.includes("--json")) {
     ...busFaults,
     ...openapi,
     ...cli,
+    ...patterns,
     ...sizes,
     ...types,
     ...page,
@@ -125,6 +130,7 @@ if (process.argv.includes("--json")) {
     ...(busFaults === undefined ? [] : busFaultTables(busFaults)),
     ...(openapi === undefined ? [] : openapiTables(openapi)),
     ...(cli === undefined ? [] : cliTables(cli)),
+    ...(patterns === undefined ? [] : patternTables(patterns)),
     ...(sizes === undefined ? [] : sizeTables(sizes)),
     ...(types === undefined ? [] : typeTables(types)),
     ...(page === undefined ? [] : consoleTables(page)),

@@ -1,6 +1,7 @@
 import type { CommandIO, TextSink } from "./model.ts"
 import { charWidth, widthOf } from "./width.ts"
 import { wrap, wrapFor } from "./wrap.ts"
+import { trimEnd } from "../internal/trim-end.ts"
 
 export { styled } from "./style.ts"
 export type { Style } from "./style.ts"
@@ -96,7 +97,7 @@ function line(row: readonly string[], widths: readonly number[], fit: Fit): stri
   let text = ""
   let used = 0
   for (const [at, cell] of row.entries()) {
-    if (at === row.length - 1) return (text + fit(cell, used)).replaceAll(/[ \t]+$/gm, "")
+    if (at === row.length - 1) return trimLines(text + fit(cell, used))
     const room = (widths[at] ?? 0) + 2
     text += cell + " ".repeat(room - widthOf(cell))
     used += room
@@ -123,4 +124,11 @@ function cut(text: string, room: number): string {
 
 function escaped(char: string): string {
   return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+}
+
+function trimLines(text: string): string {
+  return text
+    .split("\n")
+    .map((one) => trimEnd(one, " \t"))
+    .join("\n")
 }

@@ -1,4 +1,5 @@
 import { CallError } from "../errors.ts"
+import { trimEnd } from "../internal/trim-end.ts"
 
 /** What reads files: `nodeFS` of `@alkdev/operations/node` is one. */
 export interface FileReader {
@@ -11,7 +12,7 @@ export interface FileReader {
 
 /** The `file:` address of a path, absolute or relative to the working folder. */
 export function fileUrlOf(path: string, cwd = "/"): string {
-  const url = new URL(`${encode(cwd)}/`.replace(/\/+$/, "/"), "file:///")
+  const url = new URL(`${trimEnd(encode(cwd), "/")}/`, "file:///")
   return new URL(encode(path), url).href
 }
 

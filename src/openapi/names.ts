@@ -1,3 +1,5 @@
+import { trimEnd } from "../internal/trim-end.ts"
+
 const MAX_NAME = 128
 /** What a registry takes: others leave room for a number. */
 const MAX_OWN_NAME = 256
@@ -26,14 +28,15 @@ export function nameWithin(namespace: string, id: unknown): string | undefined {
 /** A text as a name; "" when nothing of it can be one. */
 function safeName(text: string): string {
   if (NAME.test(text) && text.length <= MAX_NAME) return text
-  const safe = text
+  const joined = text
     .replaceAll(/[^A-Za-z0-9_.-]+/g, "_")
     .replaceAll(/_{2,}/g, "_")
-    .replaceAll(/[._-]*\.[._-]*/g, ".")
-    .replaceAll(/^[._-]+|[._-]+$/g, "")
+    .replaceAll(/[._-]+/g, (run) => (run.includes(".") ? "." : run))
+    .replace(/^[._-]+/, "")
+  const safe = trimEnd(joined, "._-")
   // An id of nothing but other scripts would end up as one of many equal names.
   if (safe.length <= MAX_NAME) return safe
-  return `${safe.slice(0, MAX_NAME - 9).replace(/[._-]+$/, "")}_${hash(text)}`
+  return `${trimEnd(safe.slice(0, MAX_NAME - 9), "._-")}_${hash(text)}`
 }
 
 /** `get_users_by_id` for `GET /users/{id}`, `get_root` for `GET /`. */
@@ -41,7 +44,7 @@ function pathName(method: string, path: string): string {
   const words = path
     .replaceAll(/\{([^{}]*)\}/g, " by $1 ")
     .replaceAll(/[^A-Za-z0-9]+/g, "_")
-    .replaceAll(/^_+|_+$/g, "")
+    .replaceAll(/^_|_$/g, "")
   return safeName(`${method.toLowerCase()}_${words === "" ? "root" : words}`)
 }
 

@@ -1,7 +1,8 @@
 import { CallError } from "../errors.ts"
 import { type PageInput, type PageInputs, fitInput, readInput, withInput } from "./inputs.ts"
+import { trimEnd } from "../internal/trim-end.ts"
 
-const LINK = /<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
+const LINK = /<([^<>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)/g
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*("(?:[^"\\]|\\.)*"|[^\s;"]*)/g
 const MAX_HEADER = 16_384
 
@@ -83,7 +84,7 @@ function isSameResource(pathname: string, template: string | undefined): boolean
 }
 
 function lastOf(path: string): string {
-  const last = path.replace(/\/+$/, "").split("/").pop() ?? ""
+  const last = trimEnd(path, "/").split("/").pop() ?? ""
   try {
     return decodeURIComponent(last)
   } catch {

@@ -41,6 +41,11 @@ export function overlaps(a: CharSet, b: CharSet): boolean {
   return false
 }
 
+/** Whether a code point is in the set. */
+export function contains(set: CharSet, code: number): boolean {
+  return overlaps(set, [[code, code]])
+}
+
 export const ANYTHING: CharSet = [[0, LAST]]
 export const DIGITS: CharSet = [[0x30, 0x39]]
 export const WORD: CharSet = charSet([
@@ -75,4 +80,9 @@ export function propertySet(escape: string): CharSet {
     if (regexp.test(String.fromCodePoint(code))) ranges.push([code, code])
   }
   return charSet(ranges)
+}
+
+/** Whether a character or class is written with `\p{…}`, so that its set is only an approximation. */
+export function usesProperty(text: string): boolean {
+  return /\\p\{/i.test(text)
 }

@@ -4,6 +4,7 @@ export type SchemaDiagnosticCode =
   | "ref-loop"
   | "bad-pattern"
   | "unsafe-pattern"
+  | "slow-pattern"
   | "too-deep"
   | "too-large"
   | "malformed-keyword"

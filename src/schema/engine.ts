@@ -78,20 +78,31 @@ function compile(schema: JsonSchema, formats: boolean): Test {
 
 function compileWhole(schema: JsonSchema, formats: boolean): Test {
   const links = new Links(schema)
-  const prepared = prepareSchema(schema, links, formats)
-  const root = prepared.schema as object
-  // A validator that TypeBox cannot accelerate keeps state between calls and then accepts what it must not.
-  const stateless: Test = (value) => Check(prepared.context, root, value)
-  if (!Environment.CanEvaluate()) return stateless
+  if (!Environment.CanEvaluate()) return interpret(schema, links, formats)
   try {
-    const evaluated = Build(prepared.context, root).Evaluate()
+    const prepared = prepareSchema(schema, links, { formats, interpreted: false })
+    const build = Build(prepared.context, prepared.schema as object)
+    const { variables } = build.External()
+    if (prepared.keyTests.size > 0) {
+      variables.forEach((value, index) => {
+        if (!(value instanceof RegExp)) return
+        variables[index] = prepared.keyTests.get(value.source) ?? value
+      })
+    }
+    const evaluated = build.Evaluate()
     // The generated function without the object around it: one call less where every call counts.
     const { check } = evaluated as unknown as { check?: unknown }
     return typeof check === "function" ? (check as Test) : (value) => evaluated.Check(value)
   } catch {
     // A schema too deep for the recursion of the code generator, or code too large for the host.
-    return stateless
+    return interpret(schema, links, formats)
   }
+}
+
+/** A validator that TypeBox cannot accelerate keeps state between calls and then accepts what it must not: this has none. */
+function interpret(schema: JsonSchema, links: Links, formats: boolean): Test {
+  const prepared = prepareSchema(schema, links, { formats, interpreted: true })
+  return (value) => Check(prepared.context, prepared.schema as object, value)
 }
 
 function failure(thrown: unknown): SchemaIssue {

@@ -14,6 +14,7 @@ import { childPointer, isPlainRecord, type JsonSchema } from "./json.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, Resource, SchemaNode } from "./refs.ts"
+import { matches, safeRegExp } from "./safe-regexp.ts"
 
 type Node = Record<string, unknown>
 
@@ -73,7 +74,6 @@ const EXHAUSTED = new Error("exhausted")
 class Explainer {
   readonly #links: Links
   readonly #formats: boolean
-  readonly #patterns = new Map<string, RegExp>()
   readonly #marking: boolean
   #visits = 0
 
@@ -147,7 +147,8 @@ class Explainer {
     for (const keyword of keywords) {
       const limit = schema[keyword]
       if (limit === undefined || (keyword === "format" && !this.#formats)) continue
-      if (Check({ [keyword]: limit }, value)) continue
+      const checked = keyword === "pattern" ? safeRegExp(limit as string) : limit
+      if (Check({ [keyword]: checked }, value)) continue
       at.add({ path, keyword, message: limitMessage(keyword, limit) })
     }
   }
@@ -199,8 +200,10 @@ class Explainer {
       const here = childPointer(path, key)
       let declared = Object.hasOwn(properties, key)
       for (const [pattern, property] of patterns) {
-        if (!this.#pattern(pattern).test(key)) continue
+        const matched = matches(safeRegExp(pattern), key)
+        if (matched === false) continue
         declared = true
+        if (matched === undefined) continue
         marks?.keys.add(key)
         at.child(property, value[key], here)
       }
@@ -337,12 +340,6 @@ class Explainer {
       }
       at.add({ path, keyword: "~refine", message })
     }
-  }
-
-  #pattern(source: string): RegExp {
-    let regexp = this.#patterns.get(source)
-    if (regexp === undefined) this.#patterns.set(source, (regexp = new RegExp(source, "u")))
-    return regexp
   }
 }
 

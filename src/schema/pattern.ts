@@ -1,4 +1,7 @@
 import { quote, reasonOf } from "./describe.ts"
+import { limitMessage } from "./issues.ts"
+import { ownRefinements } from "./prepare.ts"
+import { planMatch, safeRegExp } from "./safe-regexp.ts"
 import type { Report } from "./diagnostics.ts"
 import { childPointer, isPlainRecord, setOwn } from "./json.ts"
 import { parseRegex, printRegex, type RegexNode } from "./regex-parse.ts"
@@ -6,8 +9,22 @@ import { isExplosive } from "./regex-safety.ts"
 
 /** A pattern that can run, or why it cannot. */
 export type AdmittedPattern =
-  | { readonly pattern: string }
-  | { readonly code: "bad-pattern" | "unsafe-pattern"; readonly reason: string }
+  | {
+      readonly pattern: string
+      /** Longer texts may go unchecked; there only where that is not very long. */
+      readonly limit?: number
+    }
+  | RefusedPattern
+
+interface RefusedPattern {
+  readonly code: "bad-pattern" | "unsafe-pattern"
+  readonly reason: string
+  /** The pattern for this library alone, which matches it in linear time. */
+  readonly linear?: string | undefined
+}
+
+/** Texts of this length are checked against every pattern that gets no diagnostic. */
+const LONG_TEXT = 10_000
 
 /** The same patterns come again and again in one document, and screening costs more than the rest. */
 const cache = new Map<string, AdmittedPattern>()
@@ -40,11 +57,14 @@ export function admitPatterns(
   const { pattern, patternProperties } = schema
   if (typeof pattern === "string") {
     const admitted = admitPattern(pattern, maxLength)
+    const at = childPointer(path, "pattern")
     if ("pattern" in admitted) {
       schema["pattern"] = admitted.pattern
+      bound(report, at, pattern, admitted.limit)
     } else {
-      refuse(report, childPointer(path, "pattern"), pattern, admitted)
+      refuse(report, at, pattern, admitted)
       delete schema["pattern"]
+      if (admitted.linear !== undefined) refine(schema, pattern, safeRegExp(admitted.linear))
     }
   }
   if (!isPlainRecord(patternProperties)) return
@@ -55,10 +75,11 @@ export function admitPatterns(
   for (const [key, value] of Object.entries(patternProperties)) {
     const admitted = admitPattern(key, maxLength)
     if (!("pattern" in admitted)) {
-      refuse(report, childPointer(at, key), key, admitted)
+      refuse(report, childPointer(at, key), key, { ...admitted, linear: undefined })
       dropped = true
       continue
     }
+    bound(report, childPointer(at, key), key, admitted.limit)
     // Two spellings of one pattern: both have to hold.
     const taken = Object.hasOwn(renamed, admitted.pattern)
     const next = taken ? { allOf: [renamed[admitted.pattern], value] } : value
@@ -87,11 +108,24 @@ function examine(pattern: string): AdmittedPattern {
   } catch (thrown) {
     return { code: "bad-pattern", reason: reasonOf(thrown) }
   }
-  if (!isExplosive(node)) return { pattern: text }
-  return {
-    code: "unsafe-pattern",
-    reason: "a repetition in it can read the same text in many ways",
+  const plan = planMatch(text, node)
+  if (plan === undefined || isExplosive(node)) {
+    const reason = "a repetition in it can read the same text in many ways"
+    return {
+      code: "unsafe-pattern",
+      reason,
+      ...(plan !== undefined && { linear: text }),
+    }
   }
+  return { pattern: text, ...(plan.limit < LONG_TEXT && { limit: plan.limit }) }
+}
+
+/** Checks a pattern beside the keywords: other validators, which read the schema, would hang on it. */
+function refine(schema: Record<string, unknown>, pattern: string, regexp: RegExp): void {
+  const check = (value: unknown): boolean => typeof value !== "string" || regexp.test(value)
+  const error = (): string => limitMessage("pattern", pattern)
+  const value = [...ownRefinements(schema), { check, error }]
+  Object.defineProperty(schema, "~refine", { value, configurable: true })
 }
 
 function isLegal(pattern: string, flags: string): boolean {
@@ -103,17 +137,18 @@ function isLegal(pattern: string, flags: string): boolean {
   }
 }
 
-function refuse(
-  report: Report,
-  path: string,
-  pattern: string,
-  refused: { readonly code: "bad-pattern" | "unsafe-pattern"; readonly reason: string },
-): void {
-  const what =
-    refused.code === "bad-pattern" ? "cannot be used" : "may take exponential time and is not used"
-  report(
-    refused.code,
-    path,
-    `Pattern ${quote(pattern)} ${what}: ${refused.reason}. Any text is accepted here.`,
-  )
+function refuse(report: Report, path: string, pattern: string, refused: RefusedPattern): void {
+  const { code, reason, linear } = refused
+  const what = code === "bad-pattern" ? "cannot be used" : "may take exponential time"
+  const outcome =
+    linear === undefined
+      ? "Any text is accepted here."
+      : "It is left out of the schema, and matched in linear time by this library alone."
+  report(code, path, `Pattern ${quote(pattern)} ${what}: ${reason}. ${outcome}`)
+}
+
+function bound(report: Report, path: string, pattern: string, limit: number | undefined): void {
+  if (limit === undefined) return
+  const message = `Pattern ${quote(pattern)} may take long, so text of more than ${limit} characters may go unchecked. Set "maxLength", or write the pattern without look-around, back-references and large counts.`
+  report("slow-pattern", path, message)
 }

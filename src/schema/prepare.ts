@@ -1,13 +1,18 @@
+// One idea, what TypeBox has to be protected from, which is a list.
 import { Check } from "typebox/schema"
 import { isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
+import { isNative, safeRegExp } from "./safe-regexp.ts"
+import { addKeyTests, dropSlowKeys, type KeyTest } from "./slow-keys.ts"
 
 /** A schema, and the schemas its references name, as TypeBox compiles them. */
 export interface Prepared {
   readonly context: Record<string, SchemaNode>
   readonly schema: SchemaNode
+  /** What decides in place of the regular expressions of these sources, which might take too long. */
+  readonly keyTests: ReadonlyMap<string, KeyTest>
 }
 
 /** A function beside the keywords, in the form TypeBox runs it. */
@@ -33,29 +38,39 @@ const DECIDING: ReadonlySet<string> = new Set([
  * - Each reference names an entry of the context, where it is found at once; TypeBox's own search walks the
  *   whole schema for each reference and compares paths of URIs without their hosts. Only when a `$dynamicRef`
  *   can be overridden do URIs matter at run time, and the schema is handed over with its `$id`s and anchors.
+ * - A `pattern` that the native engine may take long for becomes one that takes linear time. For the names under
+ *   `patternProperties`, which TypeBox compiles itself, `keyTests` has what to run instead. The interpreter cannot be
+ *   given that: with `interpreted`, such a name is left out, and what depends on it.
  * - What TypeBox's `in` test gets wrong (see presence.ts) is put right by functions beside the keywords, on
  *   just those schemas where it matters.
  */
-export function prepareSchema(root: SchemaNode, links: Links, formats: boolean): Prepared {
+export function prepareSchema(
+  root: SchemaNode,
+  links: Links,
+  { formats, interpreted }: { readonly formats: boolean; readonly interpreted: boolean },
+): Prepared {
   const native = links.index.sites.some(
     ({ node, keyword }) => keyword === "$dynamicRef" && links.dynamicName(node) !== undefined,
   )
-  return new Preparation(links, formats, native).prepare(root)
+  return new Preparation(links, formats, native, interpreted).prepare(root)
 }
 
 class Preparation {
   readonly #links: Links
   readonly #formats: boolean
   readonly #native: boolean
+  readonly #interpreted: boolean
   readonly #marking: boolean
+  readonly #keyTests = new Map<string, KeyTest>()
   readonly #copies = new Map<object, Record<string, unknown>>()
   readonly #keys = new Map<SchemaNode, string>()
   readonly #pending: SchemaNode[] = []
 
-  constructor(links: Links, formats: boolean, native: boolean) {
+  constructor(links: Links, formats: boolean, native: boolean, interpreted: boolean) {
     this.#links = links
     this.#formats = formats
     this.#native = native
+    this.#interpreted = interpreted
     this.#marking = links.usesUnevaluated
   }
 
@@ -65,10 +80,11 @@ class Preparation {
     for (let node = this.#pending.pop(); node !== undefined; node = this.#pending.pop()) {
       context[this.#keys.get(node) as string] = this.#copy(node)
     }
-    if (this.#keys.size === 0) return { context, schema }
+    const keyTests = this.#keyTests
+    if (this.#keys.size === 0) return { context, schema, keyTests }
     // TypeBox also searches the root for each reference; this root holds nothing to search.
     context["root"] = schema
-    return { context, schema: { $ref: "root" } }
+    return { context, schema: { $ref: "root" }, keyTests }
   }
 
   #copy(node: SchemaNode): SchemaNode {
@@ -88,6 +104,10 @@ class Preparation {
       }
     }
     moveDeceptive(copy)
+    if ("patternProperties" in copy) {
+      if (this.#interpreted) dropSlowKeys(copy)
+      else addKeyTests(copy, this.#keyTests)
+    }
     const refinements = [...ownRefinements(node), ...this.#presence(node), ...takeBigints(copy)]
     if (refinements.length > 0) Object.defineProperty(copy, "~refine", { value: refinements })
     if (this.#marking) isolateAll(copy)
@@ -114,7 +134,7 @@ class Preparation {
         return this.#copy(value as SchemaNode)
       case "dependencies":
       case "data":
-        return value
+        return keyword === "pattern" ? safePattern(value as string) : value
     }
   }
 
@@ -161,6 +181,10 @@ class Preparation {
     }
     return found
   }
+}
+
+function safePattern(source: string): string | RegExp {
+  return isNative(source) ? source : safeRegExp(source)
 }
 
 /** The functions of `Type.Refine`. */

@@ -14,7 +14,10 @@ const LONGEST = 40
 export async function titleOfFile(file: string, cwd: string): Promise<string | undefined> {
   if (!DULL.test(basename(file).replace(/\.(?:json|ya?ml)$/i, ""))) return undefined
   const head = await headOf(resolve(cwd, file))
-  const title = /^[\s{]*["']?title["']?\s*:\s*(["']?)(.{1,200}?)\1\s*,?\s*$/m.exec(head)?.[2]
+  const title =
+    /^[ \t{]*["']?title["']?[ \t]*:[ \t]*(["']?)(.{1,200}?)\1[ \t]*(?:,[ \t]*)?\r?$/m.exec(
+      head,
+    )?.[2]
   return title === undefined ? undefined : namespaceOf(title)
 }
 

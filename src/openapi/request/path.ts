@@ -3,6 +3,7 @@ import type { ParameterModel, RequestPlan } from "../model.ts"
 import { invalidInput, naming, unusable } from "./fault.ts"
 import { serializePath } from "./serialize.ts"
 import { encodeKeeping, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
+import { trimEnd } from "../../internal/trim-end.ts"
 
 /** A path template filled with values. */
 export interface FilledPath {
@@ -49,7 +50,7 @@ export function fillPath(plan: RequestPlan, input: Readonly<Record<string, unkno
  */
 export function joinUrl(id: string, base: string, path: string, query: string): string {
   const root = parseBase(id, base)
-  const prefix = root.pathname.replace(/\/+$/, "")
+  const prefix = trimEnd(root.pathname, "/")
   const url = parse(`${root.origin}${prefix}${path}${query === "" ? "" : `?${query}`}`)
   const isAsWritten = url?.origin === root.origin && url.pathname === prefix + path
   if (url === undefined || !isAsWritten || !path.startsWith("/")) {

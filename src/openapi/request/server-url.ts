@@ -1,5 +1,6 @@
 import type { ServerModel } from "../model.ts"
 import { unusable } from "./fault.ts"
+import { trimEnd } from "../../internal/trim-end.ts"
 
 /** Values for the variables in server URLs. */
 export type ServerVariables = Readonly<Record<string, string>>
@@ -53,7 +54,7 @@ export function readServer(
 
 /** The path of a URL, without slashes at its end. */
 export function pathOf(url: URL): string {
-  return url.pathname.replace(/\/+$/, "")
+  return trimEnd(url.pathname, "/")
 }
 
 function variableOf(

@@ -414,8 +414,14 @@ export class Walk {
       this.note(`"pattern" must be a text, got ${quote(pattern)}; any text is accepted.`)
     } else {
       const admitted = admitWritten(pattern)
-      if ("pattern" in admitted) usable = admitted.pattern
-      else {
+      if ("pattern" in admitted) {
+        usable = admitted.pattern
+        if (admitted.limit !== undefined) {
+          this.note(
+            `Pattern ${quote(pattern)} may take long, so text of more than ${admitted.limit} characters may go unchecked.`,
+          )
+        }
+      } else {
         const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
         if (pattern.length > MAX_PATTERN) {
           this.#around.document.losses.add(

@@ -1,5 +1,6 @@
 import type { JsonSchema } from "../json.ts"
 import { isPlainRecord } from "../json.ts"
+import { safeRegExp } from "../safe-regexp.ts"
 import type { Compilation } from "./compilation.ts"
 import { defaultFor } from "./default-slot.ts"
 import type { DefaultSlot } from "./default-slot.ts"
@@ -130,7 +131,7 @@ function itemsOf(schema: JsonSchema): Entry["schema"] | undefined {
 /** The engine reads patterns with the `u` flag where it can; throws when neither way works. */
 function toRegExp(source: string): RegExp {
   try {
-    return new RegExp(source, "u")
+    return safeRegExp(source)
   } catch {
     return new RegExp(source)
   }

@@ -7,6 +7,7 @@ import { indexOfToken, NodeStore, tokenOf } from "./nodes.ts"
 import type { SchemaNode } from "./nodes.ts"
 import { shareObjects } from "./share.ts"
 import type { Placed } from "./share.ts"
+import { trimEnd } from "../../../internal/trim-end.ts"
 
 const MAX_NAME = 100
 
@@ -89,6 +90,7 @@ function referTo(write: (index: number) => string): (schema: JsonSchema) => Json
 
 /** Letters, digits, dots, dashes: what OpenAPI allows. */
 function safeName(text: string): string {
-  const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replaceAll(/^[._-]+|[._-]+$/g, "")
+  const joined = text.replaceAll(/[^A-Za-z0-9._-]+/g, "_").replace(/^[._-]+/, "")
+  const safe = trimEnd(joined, "._-")
   return safe === "" ? "Schema" : safe.slice(0, MAX_NAME)
 }
