@@ -14,7 +14,7 @@ import {
   oneFrozenOfMany,
   slowConsumer,
 } from "./streams.ts"
-import { workerBlocked, workerFrozen } from "./worker-frozen.ts"
+import { workerBlocked, workerFrozen, workerFrozenLong } from "./worker-frozen.ts"
 import { workerKilled, workerKilledIdempotent } from "./worker-killed.ts"
 
 /** The fault matrix. */
@@ -23,6 +23,7 @@ export const SCENARIOS: readonly Scenario[] = [
   workerKilledIdempotent,
   crashLoop,
   workerFrozen,
+  workerFrozenLong,
   workerBlocked,
   allGone,
   rollingRestart,

@@ -51,6 +51,39 @@ export const workerFrozen: Scenario = {
   },
 }
 
+/**
+ * A worker that stands still for longer than anybody waits for it, while the broker goes on feeding it: callers
+ * remember it, and those that have never heard of it find out that the queue does not answer.
+ */
+export const workerFrozenLong: Scenario = {
+  id: "F6",
+  title: "worker frozen for 60 s",
+  async run(lab) {
+    const { caller, workers } = await setUp(lab)
+    const victim = victimOf(lab, workers)
+    const load = { ...loadOf(lab), perSecond: lab.pick(100, 50, 20), seconds: lab.pick(60, 40, 8) }
+    const loading = caller.rate(load)
+    await sleep(1000)
+    await untilBusy(lab, victim)
+    victim.freeze()
+    await sleep(1000)
+    const stranger = lab.caller()
+    await Promise.all([loading, stranger.rate({ ...load, seconds: load.seconds - 3 })])
+    victim.thaw()
+    await lab.statsOf(victim)
+    await sleep(1000)
+    await Promise.all([caller.settled(), stranger.settled()])
+    const report = lab.audit()
+    const failed = failedCalls(lab)
+    checkCodes(lab, report, ["WORKER_LOST"])
+    lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
+    const most = Math.ceil(lab.told().calls.length * 0.005)
+    if (lab.size !== "short")
+      lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
+    lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
+  },
+}
+
 /** A handler that blocks its worker for 3 s: what else is there comes late, or is lost, and runs once. */
 export const workerBlocked: Scenario = {
   id: "F7",

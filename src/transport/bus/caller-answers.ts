@@ -141,6 +141,7 @@ export class CallerAnswers {
 
   #end(entry: CallEntry, worker: KnownWorker, event: CallEvent): void {
     const core = this.#core
+    entry.offer.queue.answered(entry)
     core.finish(entry, worker)
     worker.finished(entry.requestId)
     // One that the broker chose, and that ran it at once, may be new here.

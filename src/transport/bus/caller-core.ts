@@ -187,6 +187,7 @@ export class CallerCore {
     const { requestId, worker } = entry
     entry.isOver = true
     this.pending.delete(requestId)
+    entry.offer.queue.over(entry)
     this.forgetMark(entry)
     this.disarm(entry)
     worker?.entries.delete(entry)

@@ -134,6 +134,7 @@ export class CallerGrants {
     const core = this.#core
     core.forgetMark(entry)
     core.disarm(entry)
+    entry.offer.queue.answered(entry)
     this.#dispatcher.search.stop(entry)
     core.assign(entry, worker, now)
     entry.state = "granted"

@@ -7,6 +7,9 @@ import { Ticker } from "./ticker.ts"
 
 /** A worker is pinged for so long after it was last given something. */
 const WATCH_MS = 30_000
+/** One that says nothing is pinged so often from then on, until it answers or is gone; at most for so long. */
+const SILENT_PING_MS = 2000
+const REMEMBERED_MS = 3_600_000
 /** Ids of one ping, so that it fits any bus. */
 const PING_IDS = 500
 
@@ -142,8 +145,13 @@ export class Detector {
   }
 
   #leaveAlone(worker: KnownWorker, now: number): void {
-    const { book, settings } = this.#core
-    // One that is not there is not taken for one that is, only because nobody asks any more.
+    const { book, bus, settings } = this.#core
+    // The broker may still choose one that is frozen: whoever forgot it would send calls there again.
+    const isDangerous = bus.hasQueues && worker.isSilent(now, settings.suspectMs)
+    if (isDangerous && now - worker.heardAt < REMEMBERED_MS) {
+      if (now - worker.pingedAt >= SILENT_PING_MS) this.#ping(worker, now, false)
+      return
+    }
     if (worker.isLive(now, settings.suspectMs)) book.unwatch(worker)
     else book.forget(worker)
     worker.confirm()
@@ -151,6 +159,7 @@ export class Detector {
 
   /** Asks whether it is there, and what became of calls that take long. */
   #ping(worker: KnownWorker, now: number, isAll: boolean): void {
+    worker.pingedAt = now
     const ids: string[] = []
     const streams: [string, number][] = []
     for (const entry of worker.entries) {

@@ -198,7 +198,8 @@ export class Dispatcher {
     const { offer, avoid } = entry
     if (bus.hasQueues) {
       const isFirst = entry.repeats === 0 && avoid === undefined
-      return isFirst && !book.hasSilent(offer, now) ? undefined : book.pick(offer, now, avoid)
+      const isToAny = isFirst && !book.hasSilent(offer, now) && offer.queue.takes(entry, now)
+      return isToAny ? undefined : book.pick(offer, now, avoid)
     }
     return book.pick(offer, now, avoid) ?? book.pickSilent(offer, now)
   }
@@ -269,6 +270,7 @@ export class Dispatcher {
       waitOn()
       return
     }
+    if (entry.worker === undefined) entry.offer.queue.unanswered(entry, now)
     // One of them says nothing: by pinging all it is found out which.
     for (const worker of entry.offer.workers) core.book.use(worker, now)
     if (entry.repeats + 1 >= maxAttempts) {

@@ -32,6 +32,7 @@ export class KnownWorker {
   pongAt: number | undefined
   /** What is asked about once more as soon as it answers: what was lost is certain then. */
   askAgain: "all" | "gaps" | undefined
+  pingedAt: number = Number.NEGATIVE_INFINITY
   /** When it was last given something. */
   usedAt: number = Number.NEGATIVE_INFINITY
   /** Since when it is pinged; `undefined` while it is not. */
@@ -108,6 +109,11 @@ export class KnownWorker {
   silentFor(now: number): number {
     if (this.watchedFrom === undefined) return 0
     return Math.max(0, now - Math.max(this.heardAt, this.watchedFrom))
+  }
+
+  /** It is there for all the broker knows, and says nothing. */
+  isSilent(now: number, suspectMs: number): boolean {
+    return this.goneSince === undefined && (this.isLost || this.silentFor(now) >= suspectMs)
   }
 
   /** It can be given something. */

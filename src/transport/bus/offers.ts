@@ -1,10 +1,12 @@
 import type { KnownWorker } from "./known-worker.ts"
+import { QueueTrust } from "./queue-trust.ts"
 import { markOf } from "./wire.ts"
 
 /** Who serves an operation. */
 export class Offer {
   readonly mark: string
   readonly workers: KnownWorker[] = []
+  readonly queue: QueueTrust = new QueueTrust()
   /** Somebody serves it, or once did. */
   wasServed = false
   /** How many of the workers say that it must not be run twice. */

@@ -160,14 +160,50 @@ describe("a worker that says nothing", () => {
     expect(lab.caller.stats().workers).toMatchObject([{ state: "alive" }])
   })
 
-  test("for good is forgotten in the end, and not taken for one that is there", async () => {
-    const lab = new CallerLab()
+  test("for good is forgotten in the end where callers choose, and not taken for one that is there", async () => {
+    const lab = new CallerLab({ hasQueues: false })
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
     worker.accept(id)
     await lab.advance(45_000)
     expect(lab.caller.stats().workers).toEqual([])
     expect(lab.clock.timers).toBe(0)
+  })
+
+  test("is remembered where the broker chooses, until it answers", async () => {
+    const lab = new CallerLab()
+    const frozen = lab.worker("w1", { "task.do": false })
+    const alive = lab.worker("w2", { "task.do": false })
+    frozen.accept(lab.call())
+    await pass(lab, 600, alive)
+    for (let call = 0; call < 20; call++) {
+      const id = lab.call()
+      await lab.advance(1)
+      expect(lab.requests(id)).toMatchObject([{ at: { to: "worker", worker: "w2" } }])
+      alive.accept(id)
+      alive.answer(id)
+    }
+    frozen.pong()
+    await lab.advance(200)
+    const id = lab.call()
+    await lab.advance(1)
+    expect(lab.requests(id)).toMatchObject([{ at: { to: "any" } }])
+  })
+
+  test("is remembered where the broker chooses, until it is gone", async () => {
+    const lab = new CallerLab()
+    const frozen = lab.worker("w1", { "task.do": false })
+    const alive = lab.worker("w2", { "task.do": false })
+    frozen.accept(lab.call())
+    await pass(lab, 200, alive)
+    lab.clear()
+    await pass(lab, 40, alive)
+    // Seldom by then.
+    expect(lab.sent("ping").filter(({ at }) => at.worker === "w1").length).toBeLessThan(12)
+    frozen.gone()
+    expect(lab.caller.stats().workers).toMatchObject([{ address: "w2" }])
+    await lab.advance(200)
+    expect(lab.requests(lab.call())).toMatchObject([{ at: { to: "any" } }])
   })
 
   test("may say anything at all to be alive", async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/index.ts"
 import { CallerLab } from "./caller-harness.ts"
+import type { ScriptedWorker } from "./caller-harness.ts"
 
 const QUEUES = [{ hasQueues: true }, { hasQueues: false }]
 
@@ -271,6 +272,53 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     if (hasQueues) for (const id of ids) lab.unheard(id)
     await lab.advance(1)
     expect(lab.sent("who").length).toBeLessThanOrEqual(1)
+  })
+})
+
+describe("a queue with a member that nobody knows and that never answers", () => {
+  /** Calls that all known workers would answer at once; gives how many the broker chose for. */
+  async function calls(lab: CallerLab, worker: ScriptedWorker, count: number): Promise<number> {
+    let toAny = 0
+    for (let index = 0; index < count; index++) {
+      const id = lab.call()
+      const [request] = lab.requests(id)
+      if (request?.at.to === "any") toAny++
+      worker.accept(id)
+      worker.answer(id)
+      await lab.advance(10)
+      worker.pong()
+    }
+    return toAny
+  }
+
+  test("costs the calls of the first moment a repeat, and later ones nothing", async () => {
+    const lab = new CallerLab()
+    const worker = lab.worker("w1", { "task.do": false })
+    const lost = lab.call()
+    expect(lab.requests(lost)).toMatchObject([{ at: { to: "any" } }])
+    await lab.advance(700)
+    expect(lab.requests(lost)).toMatchObject([{}, { at: { to: "worker", worker: "w1" } }])
+    worker.accept(lost)
+    expect(await calls(lab, worker, 300)).toBe(0)
+  })
+
+  test("is tried again with single calls, and trusted after ten of them", async () => {
+    const lab = new CallerLab()
+    const worker = lab.worker("w1", { "task.do": false })
+    lab.call()
+    await lab.advance(700)
+    await calls(lab, worker, 484)
+    // One at a time.
+    const probe = lab.call()
+    expect(lab.requests(probe)).toMatchObject([{ at: { to: "any" } }])
+    expect(lab.requests(lab.call())).toMatchObject([{ at: { to: "worker" } }])
+    // It is not answered: it goes to a worker, and others do for twice as long.
+    await lab.advance(700)
+    expect(lab.requests(probe)).toHaveLength(2)
+    worker.accept(probe)
+    expect(await calls(lab, worker, 900)).toBe(0)
+    await calls(lab, worker, 200)
+    expect(await calls(lab, worker, 20)).toBe(20)
   })
 })
 

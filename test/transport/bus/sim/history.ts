@@ -9,7 +9,7 @@ import type { Trouble } from "./journal.ts"
 import { scenario } from "./plan.ts"
 import type { Accident, Plan, Scenario } from "./plan.ts"
 import { play } from "./play.ts"
-import { leftovers, startCaller, startWorker, stop, waste } from "./processes.ts"
+import { addDeadMember, leftovers, startCaller, startWorker, stop, waste } from "./processes.ts"
 import type { Process } from "./processes.ts"
 import { NO_SABOTAGE } from "./sabotage.ts"
 import type { Sabotage } from "./sabotage.ts"
@@ -83,13 +83,14 @@ class Simulation {
 
   async run(): Promise<History> {
     const { world, journal } = this.#lab
-    const { plans, accidents, callers, workers, brokerStartsAt, isLong, dateSteps } =
+    const { plans, accidents, callers, workers, brokerStartsAt, isLong, dateSteps, deadMembers } =
       this.#lab.scenario
     world.after(brokerStartsAt, () => this.#broker.start())
     for (let index = 0; index < workers; index++) this.#startWorker()
     for (let index = 0; index < callers; index++) {
       this.#callers.push(startCaller(this.#broker, `caller${index}`))
     }
+    for (let index = 0; index < deadMembers; index++) addDeadMember(this.#broker, `dead${index}`)
     for (const plan of plans) this.#begin(plan)
     for (const accident of accidents) world.after(accident.at, () => this.#happen(accident))
     for (const { at, who, whom, by } of dateSteps) {

@@ -116,6 +116,8 @@ export interface Scenario {
   /** Dates of the processes differ from each other by up to twice this. */
   readonly skew: number
   readonly dateSteps: readonly DateStep[]
+  /** Members of the broker's queues that nobody knows and that never answer. */
+  readonly deadMembers: number
   readonly maxPayload: number
   /** Until when the broker is not there at first. */
   readonly brokerStartsAt: number
@@ -158,7 +160,10 @@ export function scenario(seed: number): Scenario {
     hasQueues: random.chance(0.5),
     faults: faultsOf(random, isWild),
     plans: plansOf(random, callers, isWild),
-    accidents: accidentsOf(random, mood, callers, workers),
+    accidents: [
+      ...accidentsOf(random, mood, callers, workers),
+      ...longFreezesOf(new Random(seed ^ 0x1b873593), mood, workers),
+    ],
     limits:
       isWild && random.chance(0.35)
         ? { maxInFlight: random.between(1, 2), maxQueued: random.between(0, 2) }
@@ -168,11 +173,26 @@ export function scenario(seed: number): Scenario {
     identifyMs: random.chance(0.2) ? random.between(0, 50) : undefined,
     signMs: random.chance(0.15) ? random.between(0, 50) : undefined,
     skew: random.pick([0, 200, 3_600_000]),
+    deadMembers: deadMembersOf(new Random(seed ^ 0x52dce729), mood),
     dateSteps: dateStepsOf(new Random(seed ^ 0x3c6ef372)),
     maxPayload: 8192,
     brokerStartsAt: isWild && random.chance(0.1) ? random.between(1, 3000) : 0,
     isLong: random.chance(0.1),
   }
+}
+
+/** In some wild histories one worker stands still for longer than anybody waits for it. */
+function longFreezesOf(random: Random, mood: Mood, workers: number): Accident[] {
+  if (mood !== "wild" || random.chance(0.95)) return []
+  const whom = random.between(0, workers - 1)
+  const at = random.between(0, 3500)
+  return [
+    { what: "freeze worker", at, whom, lasts: random.between(40_000, 100_000), replacedAfter: 0 },
+  ]
+}
+
+function deadMembersOf(random: Random, mood: Mood): number {
+  return (mood === "calm" || mood === "wild") && random.chance(0.1) ? random.between(1, 2) : 0
 }
 
 /** In half of all histories, and with dice of their own: the rest of a history is as it would be without. */

@@ -58,6 +58,26 @@ function start(broker: SimBroker, name: string, index: number | undefined): Proc
   return { ...common, server, registry }
 }
 
+/** A member of all queues whose process is no more, which the broker has not noticed. */
+export function addDeadMember(broker: SimBroker, name: string): void {
+  const clock = new ProcessClock(broker.lab.world, 0)
+  const bus = new SimBus(broker, clock, name, "anyone")
+  clock.isDead = true
+  bus.isHeardOf = true
+  bus.known = new Set(KINDS_WITH_QUEUES.map((kind) => `sim.${kind}`))
+}
+
+const KINDS_WITH_QUEUES = [
+  "query",
+  "upsert",
+  "change",
+  "mixed",
+  "relay",
+  "stubborn",
+  "fail",
+  "stream",
+]
+
 /** How it is found out who calls: at once, or after some time. */
 function identification(
   clock: ProcessClock,
@@ -107,11 +127,14 @@ export function leftovers(process: Process, when: "over" | "closed" | "forgotten
 }
 
 /** What a process did for nothing, in words: where all is well it has nothing to say twice. */
-export function waste({ name, transport }: Process, { mood, faults }: Scenario): string[] {
+export function waste(
+  { name, transport }: Process,
+  { mood, faults, deadMembers }: Scenario,
+): string[] {
   const { calling, serving } = transport.stats()
   const { repeats, workersLost, stalls } = calling
   const { resent, callersLost } = serving
-  const isQuiet = mood === "calm" && faults.latency[1] < QUICK
+  const isQuiet = mood === "calm" && deadMembers === 0 && faults.latency[1] < QUICK
   const counts = {
     "answers that make no sense": calling.dropped,
     ...(isQuiet && { repeats, "lost workers": workersLost, standstills: stalls }),
