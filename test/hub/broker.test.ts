@@ -249,6 +249,35 @@ describe("what a hub says of a broker that it may not use", () => {
     }
   })
 
+  test("credentials that are refused for a while fail calls with the source's name, until they are taken", async ({
+    skip,
+  }) => {
+    skip(!(await provideNats()))
+    const config = `authorization { users: [{ user: hub, password: "right" }] }`
+    const nats = await startNats({ config })
+    onTestFinished(() => nats[Symbol.asyncDispose]())
+    const { port } = nats
+    const address = nats.url.replace("//", "//hub:right@")
+    await workerOf({ url: address }, { name: "a" })
+    const hub = await openOver({ url: address })
+    expect(await dataOf(hub, "far.who.answers")).toBe("a")
+    await nats.kill()
+    const other = await startNats({ port, config: config.replace("right", "wrong") })
+    onTestFinished(() => other[Symbol.asyncDispose]())
+    await untilSource(hub, "far", ({ reason = "" }) => reason.includes("refuses the credentials"))
+    await expect(hub.registry.execute("far.who.answers", {})).rejects.toMatchObject({
+      code: "UNAVAILABLE",
+      retryable: true,
+      mayHaveExecuted: false,
+      message: expect.stringContaining(`Source "far" is unavailable: `),
+    })
+    expect(JSON.stringify(hub.sources)).not.toContain("right")
+    await other[Symbol.asyncDispose]()
+    await nats.restart()
+    await untilSource(hub, "far", ({ state }) => state === "ready")
+    expect(await dataOf(hub, "far.who.answers")).toBe("a")
+  })
+
   test("an address that is a secret as a whole is taken, and not shown", async ({ skip }) => {
     skip(!(await provideNats()))
     const nats = await startNats({

@@ -106,11 +106,13 @@ function inOurWords(cause: unknown): string {
 /** A broker's transport as the hub uses it: it asks for lists in its own name, and asks anew when told to. */
 export class BrokerLink implements Transport {
   readonly mayLose: boolean | undefined
+  readonly #name: string
   readonly #transport: BusTransport
   readonly #identity: Identity | undefined
   #receiver: TransportReceiver | undefined
 
-  constructor(transport: BusTransport, identity: Identity | undefined) {
+  constructor(name: string, transport: BusTransport, identity: Identity | undefined) {
+    this.#name = name
     this.#transport = transport
     this.#identity = identity
     this.mayLose = transport.mayLose
@@ -126,9 +128,13 @@ export class BrokerLink implements Transport {
       event.type === "call.requested" &&
       event.identity === undefined &&
       event.operationId.startsWith("services.")
-    this.#transport.send(
-      isList && this.#identity !== undefined ? { ...event, identity: this.#identity } : event,
-    )
+    try {
+      this.#transport.send(
+        isList && this.#identity !== undefined ? { ...event, identity: this.#identity } : event,
+      )
+    } catch (error) {
+      throw this.#named(error)
+    }
   }
 
   ready(): Promise<void> | undefined {
@@ -137,6 +143,14 @@ export class BrokerLink implements Transport {
 
   fateOf(requestId: string): CallFate | undefined {
     return this.#transport.fateOf?.(requestId)
+  }
+
+  /** Callers of a hub know its sources, and nothing of its brokers. */
+  #named(error: unknown): unknown {
+    if (!isCallError(error, "UNAVAILABLE")) return error
+    const { retryable, mayHaveExecuted } = error
+    const message = `Source "${this.#name}" is unavailable: ${error.message}`
+    return new CallError("UNAVAILABLE", message, { retryable, mayHaveExecuted, cause: error })
   }
 
   /** Whoever follows what there is lists it again. */

@@ -28,7 +28,7 @@ export async function openBroker(
   const { clock, logger, signal, retries } = context
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker
-  const link = new BrokerLink(transport, broker.identity)
+  const link = new BrokerLink(source.name, transport, broker.identity)
   const mirror = new Mirror({ clock, ms: LINGER })
   const giveUp = (): void => void transport.close()
   signal.addEventListener("abort", giveUp)
@@ -103,6 +103,8 @@ class Health {
   readonly #listeners = new Set<(reason: string | undefined) => void>()
   readonly #stops: readonly (() => void)[]
   #isReached = true
+  /** What the broker says against the credentials. */
+  #refusal: string | undefined
   #told: string | undefined
 
   constructor(
@@ -116,6 +118,7 @@ class Health {
       transport.onHealth((reason) => {
         const isBack = reason === undefined && !this.#isReached
         this.#isReached = reason === undefined
+        this.#refusal = / refuses /.test(reason ?? "") ? reason : undefined
         this.#tell()
         if (isBack) this.onReached?.()
       }),
@@ -138,7 +141,7 @@ class Health {
   }
 
   get #reason(): string | undefined {
-    if (!this.#isReached) return this.#words.lost
+    if (!this.#isReached) return this.#refusal ?? this.#words.lost
     return this.#mirror.isDeserted ? this.#words.nobody : undefined
   }
 

@@ -47,6 +47,8 @@ class GuardedTransport implements BusTransport, BusReceiver {
   #receiver: TransportReceiver | undefined
   #wasLost = false
   /** Why the broker will never be reached. */
+  /** Why calls fail until the broker is reached again. */
+  #refused: CallError | undefined
   #error: CallError | undefined
 
   constructor(user: string, bus: Bus, options: BusOptions, surface: string) {
@@ -76,6 +78,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
     switch (event.type) {
       case "call.requested":
         if (this.#error !== undefined) throw this.#error
+        if (this.#refused !== undefined) throw this.#refused
         this.#caller.send(event)
         return
       case "call.credit":
@@ -148,6 +151,7 @@ class GuardedTransport implements BusTransport, BusReceiver {
   }
 
   connected(): void {
+    this.#refused = undefined
     this.#worker.connected()
     this.#caller.connected()
     if (this.#wasLost) this.#receiver?.restored()
@@ -157,10 +161,11 @@ class GuardedTransport implements BusTransport, BusReceiver {
     this.#tell(undefined)
   }
 
-  disconnected(reason = "The broker is out of reach."): void {
+  disconnected(reason = "The broker is out of reach.", error?: CallError): void {
     this.#wasLost = true
+    this.#refused = error
     this.#caller.disconnected()
-    this.#tell(reason)
+    this.#tell(error?.message ?? reason)
   }
 
   failed(error: CallError): void {

@@ -71,8 +71,11 @@ export interface BusReceiver {
   denied(mark: string, error: CallError): void
   /** The broker is reached, for the first time or again. */
   connected(): void
-  /** The broker is out of reach, and why; it is tried again. */
-  disconnected(reason?: string): void
+  /**
+   * The broker is out of reach, and why; it is tried again. With an error, such as for credentials that it takes no
+   * longer, calls fail at once until it is reached.
+   */
+  disconnected(reason?: string, error?: CallError): void
   /** It will never be reached, such as with credentials that it refuses. */
   failed(error: CallError): void
 }

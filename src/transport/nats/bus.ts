@@ -65,9 +65,9 @@ export class NatsBus implements Bus {
     this.#link = new NatsLink(from, clock, this.#warnings, {
       opened: (connection) => this.#opened(connection),
       restored: () => this.#restored(),
-      lost: () => {
+      lost: (error) => {
         this.#pulse.stop()
-        this.#down()
+        this.#down(error)
       },
       problem: (error) => this.#onProblem(error),
       failed: (error) => {
@@ -194,11 +194,11 @@ export class NatsBus implements Bus {
     this.#receiver?.connected()
   }
 
-  #down(): void {
+  #down(error?: CallError): void {
     if (this.#isClosed) return
-    const isNews = this.#isConnected
+    const isNews = this.#isConnected || error !== undefined
     this.#isConnected = false
-    if (isNews || this.#connection === undefined) this.#receiver?.disconnected()
+    if (isNews || this.#connection === undefined) this.#receiver?.disconnected(undefined, error)
   }
 
   #onRequest(message: Msg): void {

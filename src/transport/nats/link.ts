@@ -15,8 +15,8 @@ export interface LinkEvents {
   opened(connection: NatsConnection): void
   /** The same connection is back, with its subscriptions. */
   restored(): void
-  /** It cannot be used now; for the first attempt as well. */
-  lost(): void
+  /** It cannot be used now; for the first attempt as well. With an error, calls need not wait for it. */
+  lost(error?: CallError): void
   /** The broker said what is wrong, such as a permission that is missing. */
   problem(error: Error): void
   /** There will be no connection. */
@@ -25,6 +25,9 @@ export interface LinkEvents {
 
 /** Refusals in a row after which credentials are wrong, and not only about to be loaded. */
 const MOST_REFUSALS = 2
+/** Milliseconds until the next attempt with credentials that were taken once and are refused now. */
+const REFUSED_PAUSE = 1000
+const LONGEST_REFUSED_PAUSE = 30_000
 /** Milliseconds that ending may take, before it goes on behind one's back. */
 const CLOSING = 1000
 /** Milliseconds after which a closed client is looked after. */
@@ -48,6 +51,8 @@ export class NatsLink {
   #connection: NatsConnection | undefined
   #statuses: StatusQueue | undefined
   #isUp = false
+  /** There was a connection once. */
+  #wasUp = false
   #isClosing = false
   #endPause: (() => void) | undefined
   #over: Promise<unknown> | undefined
@@ -113,13 +118,14 @@ export class NatsLink {
         if (this.#isClosing) return
         refusals = isRefusal(error) ? refusals + 1 : 0
         const failure = permanent(error, refusals, this.#target)
-        if (failure !== undefined) {
+        if (failure !== undefined && !this.#wasUp) {
           this.#events.failed(failure)
           return
         }
-        this.#absent(error)
+        // They were right once: whoever rotates or reloads credentials is not done yet.
+        this.#absent(error, failure)
       }
-      await this.#pause()
+      await this.#pause(refusals)
     }
   }
 
@@ -159,6 +165,7 @@ export class NatsLink {
     const statuses: StatusQueue = connection.status()
     this.#statuses = statuses
     this.#isUp = connection.info !== undefined
+    this.#wasUp = true
     this.#pace.reached()
     this.#events.opened(connection)
     void connection.closed().then(() => statuses.stop?.())
@@ -196,18 +203,29 @@ export class NatsLink {
     }
   }
 
-  #absent(error: unknown): void {
-    this.#events.lost()
+  #absent(error: unknown, failure?: CallError): void {
+    this.#events.lost(
+      failure &&
+        refusal("UNAVAILABLE", `${failure.message} It is tried again.`, {
+          retryable: true,
+          mayHaveExecuted: false,
+          cause: failure,
+        }),
+    )
     const where = this.#target?.servers.join(", ") ?? "the broker"
     const message = `NATS is out of reach at ${where}: ${reasonOf(error)}. It is tried again`
     this.#warnings.warn(message, {})
   }
 
-  #pause(): Promise<void> {
+  #pause(refusals = 0): Promise<void> {
     if (this.#isClosing) return Promise.resolve()
+    const slowly =
+      refusals < MOST_REFUSALS
+        ? 0
+        : Math.min(REFUSED_PAUSE * 2 ** (refusals - MOST_REFUSALS), LONGEST_REFUSED_PAUSE)
     return new Promise((resolve) => {
       // Holds the process: a worker must not end because its broker starts later.
-      const timer = this.#clock.setTimeout(resolve, this.#pace.draw())
+      const timer = this.#clock.setTimeout(resolve, slowly + this.#pace.draw())
       this.#endPause = () => {
         this.#clock.clearTimeout(timer)
         resolve()

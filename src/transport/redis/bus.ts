@@ -20,6 +20,9 @@ export interface RedisBusParts extends SessionParts {
 
 /** Refusals of known credentials that are put up with: a server that is being set up may not know them yet. */
 const MOST_REFUSALS = 3
+/** Milliseconds until the next attempt with credentials that were taken once and are refused now. */
+const REFUSED_PAUSE = 1000
+const LONGEST_REFUSED_PAUSE = 30_000
 
 /** Publish and subscribe, as the guard needs it. A message that nobody hears is gone. */
 export class RedisBus implements Bus, SessionEvents {
@@ -194,9 +197,18 @@ export class RedisBus implements Bus, SessionEvents {
   #notOpened(error: unknown): void {
     const fault = permanentFault(error, this.#parts.peer)
     this.#refusals = fault === undefined ? 0 : this.#refusals + 1
-    if (fault !== undefined && (!this.#wasConnected || this.#refusals >= MOST_REFUSALS)) {
+    if (fault !== undefined && !this.#wasConnected) {
       this.failed(fault)
       return
+    }
+    // They were right once: whoever rotates or reloads credentials is not done yet.
+    if (fault !== undefined && this.#refusals >= MOST_REFUSALS) {
+      const error = refusal("UNAVAILABLE", `${fault.message} It is tried again.`, {
+        retryable: true,
+        mayHaveExecuted: false,
+        cause: fault,
+      })
+      this.#receiver?.disconnected(undefined, error)
     }
     // Told once, also when it was never reached.
     if (this.#failures === 0 && !this.#wasConnected) this.#disconnected(reasonOf(error))
@@ -215,7 +227,11 @@ export class RedisBus implements Bus, SessionEvents {
 
   #again(): void {
     if (this.#isOver) return
-    const delay = reconnectDelay(this.#failures++, this.#peers)
+    const slowly =
+      this.#refusals < MOST_REFUSALS
+        ? 0
+        : Math.min(REFUSED_PAUSE * 2 ** (this.#refusals - MOST_REFUSALS), LONGEST_REFUSED_PAUSE)
+    const delay = slowly + reconnectDelay(this.#failures++, this.#peers)
     // Holds the process, as the connection did.
     this.#timer = this.#clock.setTimeout(() => void this.#connect(), delay)
   }

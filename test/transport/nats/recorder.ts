@@ -18,6 +18,8 @@ export class Recorder implements BusReceiver {
   readonly unheards: string[] = []
   readonly states: ("up" | "down")[] = []
   readonly failures: CallError[] = []
+  /** Why calls would fail until the broker is reached again. */
+  readonly refusals: CallError[] = []
   readonly denials: { readonly mark: string; readonly error: CallError }[] = []
   /** Called with each message of a caller, after it was written down. */
   onCaller: ((text: string, caller: BusCaller) => void) | undefined
@@ -39,8 +41,9 @@ export class Recorder implements BusReceiver {
     this.states.push("up")
   }
 
-  disconnected(): void {
-    this.states.push("down")
+  disconnected(_reason?: string, error?: CallError): void {
+    if (error === undefined) this.states.push("down")
+    else this.refusals.push(error)
   }
 
   failed(error: CallError): void {

@@ -37,8 +37,8 @@ export class BusRecorder implements BusReceiver {
     this.story.push("connected")
   }
 
-  disconnected(): void {
-    this.story.push("disconnected")
+  disconnected(_reason?: string, error?: CallError): void {
+    this.story.push(error === undefined ? "disconnected" : `refused: ${error.code}`)
   }
 
   failed(error: CallError): void {
