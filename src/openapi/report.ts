@@ -1,9 +1,10 @@
 import type { OpenAPIDocument } from "./document.ts"
 import type { ImportResult } from "./import.ts"
-import type { Note } from "./schema/convert.ts"
+import { countCallbacks, countWebhooks } from "./operation/incoming.ts"
+import type { Note } from "./note.ts"
 import { getOwn, isPlainRecord } from "../schema/json.ts"
 
-export type { Note as ImportNote } from "./schema/convert.ts"
+export type { Note as ImportNote } from "./note.ts"
 
 /** What became of one operation of a document. */
 export interface ReportedOperation {
@@ -29,6 +30,10 @@ export interface ImportReport {
     readonly filtered: number
     /** Streams of operations that also answer at once; among the kept and widened. */
     readonly twins: number
+    /** Requests that the API sends by itself, to addresses it was given; no operations. */
+    readonly webhooks: number
+    /** Requests that the API sends because of a call of some operation; no operations. */
+    readonly callbacks: number
   }
   readonly operations: readonly ReportedOperation[]
   /** About the document as a whole. */
@@ -63,6 +68,10 @@ export function reportOf(
       skipped: count("skipped"),
       filtered,
       twins: sources.filter(({ isTwin }) => isTwin).length,
+      webhooks: countWebhooks(document),
+      callbacks: sources
+        .filter(({ isTwin }) => !isTwin)
+        .reduce((sum, { operation }) => sum + countCallbacks(document, operation), 0),
     },
     operations,
     // All schemas have been made by now.
@@ -81,10 +90,12 @@ function textOf({
   operations,
   warnings,
 }: Omit<ImportReport, "toString">): string {
-  const { kept, widened, skipped, filtered, twins } = counts
+  const { kept, widened, skipped, filtered, twins, webhooks, callbacks } = counts
   const parts = [`${kept} kept`, `${widened} widened`, `${skipped} skipped`]
   if (filtered > 0) parts.push(`${filtered} filtered out`)
   if (twins > 0) parts.push(`${twins} of them streams of operations that also answer at once`)
+  if (webhooks > 0) parts.push(`${webhooks} ${webhooks === 1 ? "webhook" : "webhooks"}`)
+  if (callbacks > 0) parts.push(`${callbacks} ${callbacks === 1 ? "callback" : "callbacks"}`)
   const lines = [`${title}${version === "" ? "" : ` ${version}`}: ${parts.join(", ")}`]
   for (const warning of warnings) lines.push(`! ${warning}`)
   for (const status of ["skipped", "widened"] as const) {
@@ -93,7 +104,9 @@ function textOf({
       lines.push(
         `${status} ${[method, path].filter(Boolean).join(" ")}${id === undefined ? "" : ` (${id})`}`,
       )
-      for (const note of notes.slice(0, 3)) lines.push(`  ${note.message} [${note.pointer}]`)
+      for (const { message, file, pointer } of notes.slice(0, 3)) {
+        lines.push(`  ${message} [${file === undefined ? "" : `${file}#`}${pointer}]`)
+      }
       if (notes.length > 3) lines.push(`  and ${notes.length - 3} more`)
     }
     if (found.length > SHOWN) lines.push(`and ${found.length - SHOWN} more ${status}`)

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util"
 import type { TSchema } from "typebox"
 import type { ImportedOperation } from "../../src/from_openapi.ts"
+import { pointerTokens } from "../../src/schema/json.ts"
 
 type Node = Readonly<Record<string, unknown>>
 
@@ -94,6 +95,16 @@ export class SchemaLaws {
     }
     return faults
   }
+}
+
+/** Whether there is nothing in a document at a JSON pointer. */
+export function pointsNowhere(root: unknown, pointer: string): boolean {
+  let value = root
+  for (const token of pointerTokens(pointer) ?? [""]) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, token)) return true
+    value = (value as Node)[token]
+  }
+  return false
 }
 
 /** Freezes everything below a value. */

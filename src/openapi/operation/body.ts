@@ -1,6 +1,7 @@
 import { isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
 import type {
   EncodingModel,
   FieldModel,
@@ -8,10 +9,10 @@ import type {
   ParameterStyle,
   Serialization,
 } from "../model.ts"
-import type { Note } from "../schema/convert.ts"
+import type { Note } from "../note.ts"
 import { isBinary } from "../schema/lower.ts"
 import type { RawOperation } from "./list.ts"
-import { child, followedChild, mediaClass, readContent } from "./media.ts"
+import { child, followedChild, meantType, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { LegacyBody } from "./parameters.ts"
 
@@ -41,11 +42,10 @@ export function readBody(
   if (document.version === "2.0") return legacyBody(document, operation, legacy)
   const declared = operation.member("requestBody")
   if (declared === undefined || !isPlainRecord(declared.value)) return undefined
-  const { pointer } = declared
-  const place = document.follow(declared.value, declared.file, pointer)
+  const place = document.follow(declared.value, declared.file, declared.pointer)
   if (isBroken(place) || !isPlainRecord(place.value)) {
     const why = isBroken(place) ? brokenMessage(place) : "A body must be an object."
-    notes.push({ pointer, message: `${why} Any body is sent as JSON.` })
+    notes.push(noteAt(document, declared, `${why} Any body is sent as JSON.`))
     return { required: false, media: [anyJson(declared)] }
   }
   const { description, required } = place.value
@@ -67,10 +67,10 @@ function legacyBody(
   { body, form, contentType }: LegacyBody,
 ): Body | undefined {
   if (body === undefined && form.length === 0) return undefined
-  const types = typesOf(operation.raw["consumes"] ?? document.root["consumes"])
+  const types = contentTypes(operation.raw["consumes"] ?? document.root["consumes"])
   if (body !== undefined) {
     const { description, required } = body.value as Raw
-    const declared = contentType === undefined ? types : [contentType]
+    const declared = contentType === undefined ? types : [meantType(contentType)]
     const schema = child(body, "schema")
     return {
       required: required === true,
@@ -99,7 +99,12 @@ function legacyBody(
   }
 }
 
-/** A list of content types; what is not a text is passed over. */
+/** A list of content types, as they are meant. */
+export function contentTypes(value: unknown): string[] {
+  return typesOf(value).map(meantType)
+}
+
+/** A list of texts; what is none, or empty, is passed over. */
 export function typesOf(value: unknown): string[] {
   return Array.isArray(value)
     ? value.filter((type): type is string => typeof type === "string" && type !== "")
@@ -222,7 +227,7 @@ export function propertiesOf(
 /** A body with the one content type that was chosen, where it is declared. */
 export function chosenBody(body: Body, contentType: string | undefined): Body {
   if (contentType === undefined) return body
-  const wanted = contentType.toLowerCase()
+  const wanted = meantType(contentType).toLowerCase()
   const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
   return media.length === 0 ? body : { ...body, media }
 }

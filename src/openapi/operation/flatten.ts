@@ -1,7 +1,8 @@
 import { isPlainRecord } from "../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
-import type { Note } from "../schema/convert.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
 import { byRank } from "../request/media.ts"
 import { propertiesOf } from "./body.ts"
 import type { Body } from "./body.ts"
@@ -24,7 +25,7 @@ export function flatten(
   document: OpenAPIDocument,
   body: Body,
   taken: ReadonlySet<string>,
-  { pointer }: RawOperation,
+  operation: RawOperation,
   notes: Note[],
 ): Flattened | null {
   const [sent] = body.media.length > 1 ? [byRank(body.media, {})] : body.media
@@ -49,7 +50,7 @@ export function flatten(
     names.set(key, name)
     if (key !== name) {
       const message = `Another input is called "${name}" as well; the property of the body is given as "${key}".`
-      notes.push({ pointer, message, isNeutral: true })
+      notes.push(noteAt(document, operation, message, true))
     }
     const required =
       body.form === undefined

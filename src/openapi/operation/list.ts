@@ -1,7 +1,8 @@
 import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
-import type { Note } from "../schema/convert.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
 import { child } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -90,11 +91,16 @@ const METHODS = new Map(
   ]),
 )
 
+/** Whether a key of a path item stands for an operation. */
+export function isMethod(key: string): boolean {
+  return METHODS.has(key)
+}
+
 /** A method as HTTP allows one to be written. */
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64}$/
 
 /** What fetch refuses to send. */
-const FORBIDDEN: ReadonlySet<string> = new Set(["CONNECT", "TRACK"])
+const FORBIDDEN: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
 
 /** One of these is in every operation; what is referred to and has none is something else. */
 const SIGNS = [
@@ -161,7 +167,7 @@ function listPath(document: OpenAPIDocument, path: string, value: unknown, found
 function listReferred(document: OpenAPIDocument, path: string, place: Place, found: Found): void {
   const parts = document.parts(place.value, place.file, place.pointer)
   const skip = (message: string): void => {
-    found.skipped.push({ path, note: { pointer: place.pointer, message } })
+    found.skipped.push({ path, note: noteAt(document, place, message) })
   }
   if (isBroken(parts)) return skip(brokenMessage(parts))
   const target = parts.at(-1)?.value
@@ -217,7 +223,7 @@ function addOperation(
   let fault: string | undefined
   if (!isPlainRecord(value)) fault = "An operation must be an object."
   else if (!TOKEN.test(method) || FORBIDDEN.has(method.toUpperCase())) {
-    fault = `No request can be sent with the method "${method.slice(0, 40)}".`
+    fault = `No request can be sent with the method "${method.slice(0, 40)}": fetch refuses it.`
   } else if (typeof value["$ref"] === "string") {
     const parts = document.parts(value, operation.file, operation.pointer)
     if (isBroken(parts)) fault = brokenMessage(parts)
@@ -227,8 +233,8 @@ function addOperation(
   }
   if (fault === undefined) operations.push(operation)
   else {
-    const { pointer, path } = operation
-    skipped.push({ method, path, note: { pointer, message: fault } })
+    const { path } = operation
+    skipped.push({ method, path, note: noteAt(document, operation, fault) })
   }
 }
 

@@ -3,7 +3,8 @@ import type { StreamKind } from "../../http/media-type.ts"
 import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
-import type { Note } from "../schema/convert.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -19,6 +20,37 @@ export interface Media {
   readonly schema?: Place | undefined
   /** Of each item of a stream, in 3.2. */
   readonly itemSchema?: Place | undefined
+}
+
+/** What authors write, and what they mean by it. */
+const MEANT: ReadonlyArray<readonly [RegExp, string]> = [
+  [/^$/, "*/*"],
+  [/^json$/, "application/json"],
+  [/^xml$/, "application/xml"],
+  [/^(?:application\/)?(?:x-|multipart[-/])?form-data$/, "multipart/form-data"],
+  [/^(?:application\/)?(?:x-)?(?:www-)?form-url-?encoded?$/, "application/x-www-form-urlencoded"],
+  [/^(?:plain\/text|text|plain|application\/(?:text|plain|txt))$/, "text/plain"],
+  [/^(?:application\/)?html$/, "text/html"],
+]
+
+/** The content type that is meant by what a document says: `plain/text` is `text/plain`. */
+export function meantType(type: string): string {
+  // What is well-formed and common is nearly all that there is.
+  if (type.startsWith("application/json") || type.startsWith("text/")) return type
+  const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase()
+  return MEANT.find(([written]) => written.test(essence))?.[1] ?? type
+}
+
+/** Whether a content type is one of those that are known to be bytes, whatever a schema says. */
+export function isKnownBinary(type: string): boolean {
+  return /^(?:(?:audio|font|image|video)\/|application\/(?:octet-stream|pdf$|(?:x-)?(?:b?zip2?|gzip|tar)$))/.test(
+    parseMediaType(type)?.essence ?? "",
+  )
+}
+
+/** Whether a content type is YAML, of which JSON is a part. */
+export function isYaml(type: string): boolean {
+  return /[/+](?:x-)?yaml$/.test(parseMediaType(type)?.essence ?? "")
 }
 
 const classes = new Map<string, MediaClass>()
@@ -38,10 +70,8 @@ function classify(type: string): MediaClass {
   const stream = streamKindOf(type)
   if (stream !== undefined) return stream
   const essence = parseMediaType(type)?.essence ?? type.trim().toLowerCase()
-  // Anything goes, and JSON is what anybody understands. A few documents write just "json".
-  if (isJson(type) || essence === "*/*" || essence === "application/*" || essence === "json") {
-    return "json"
-  }
+  // Anything goes, and JSON is what anybody understands.
+  if (isJson(type) || essence === "*/*" || essence === "application/*") return "json"
   if (essence === "application/x-www-form-urlencoded") return "form"
   if (essence.startsWith("multipart/")) return "multipart"
   return isText(type) ? "text" : "binary"
@@ -58,16 +88,17 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
   if (declared === undefined) return []
   const content = document.follow(declared.value, declared.file, declared.pointer)
   if (isBroken(content)) {
-    notes.push({ pointer: declared.pointer, message: `${brokenMessage(content)} ${ANYTHING}` })
+    notes.push(noteAt(document, declared, `${brokenMessage(content)} ${ANYTHING}`))
     return [{ type: "*/*", class: "json", place: { ...declared, value: {} } }]
   }
   if (!isPlainRecord(content.value)) return []
   const found: Media[] = []
-  for (const type of Object.keys(content.value)) {
-    const own = memberOf(content, type)
+  for (const written of Object.keys(content.value)) {
+    const own = memberOf(content, written)
+    const type = meantType(written)
     const followed = document.follow(own.value, own.file, own.pointer)
     if (isBroken(followed)) {
-      notes.push({ pointer: own.pointer, message: `${brokenMessage(followed)} ${ANYTHING}` })
+      notes.push(noteAt(document, own, `${brokenMessage(followed)} ${ANYTHING}`))
     }
     const place = isBroken(followed) ? { ...own, value: {} } : followed
     found.push({
@@ -105,8 +136,7 @@ export function noteBroken(
   const follow = (one: Place): Place | undefined => {
     const followed = document.follow(one.value, one.file, one.pointer)
     if (!isBroken(followed)) return followed
-    const message = `${brokenMessage(followed)} It is not described.`
-    notes.push({ pointer: one.pointer, message, isNeutral: true })
+    notes.push(noteAt(document, one, `${brokenMessage(followed)} It is not described.`, true))
     return undefined
   }
   const declared = child(place, key)

@@ -1,9 +1,11 @@
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
 import type { ParameterModel, ParameterStyle } from "../model.ts"
-import type { Note } from "../schema/convert.ts"
+import type { Note } from "../note.ts"
 import type { Converted } from "../schema/definition.ts"
+import { refusedName } from "../request/headers.ts"
 import { child, readContent } from "./media.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -43,8 +45,11 @@ export function readParameter(document: OpenAPIDocument, place: Place, sends: Se
   const location = raw.in as ParameterModel["in"]
   if (!ORDER.includes(location)) {
     const message = `Parameter "${name}" is "in" ${JSON.stringify(raw.in)}, which does not exist; it is left out.`
-    return { note: { pointer: place.pointer, message } }
+    return { note: noteAt(document, place, message) }
   }
+  const refusal =
+    location === "header" || location === "cookie" ? refusedName(location, name) : undefined
+  if (refusal !== undefined) return { note: noteRefused(document, place, name, refusal) }
   const legacy = document.version === "2.0"
   const content = legacy ? undefined : contentOf(document, place)
   const schema = legacy ? place : (content?.schema ?? schemaAt(raw, place))
@@ -87,6 +92,15 @@ function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknow
 
 function textOf(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined
+}
+
+/** A parameter that no request can have as an input; those of the HTTP client are sent all the same. */
+function noteRefused(document: OpenAPIDocument, place: Place, name: string, refusal: string): Note {
+  const { in: location } = place.value as { readonly in: string }
+  const isCookie = name.toLowerCase() === "cookie"
+  const cure = isCookie ? " Give cookies in `headers` of the configuration." : ""
+  const message = `The ${location} parameter "${name}" ${refusal}; it is left out.${cure}`
+  return noteAt(document, place, message, refusal.includes("HTTP client"))
 }
 
 function schemaAt(raw: Raw, place: Place): Place | undefined {

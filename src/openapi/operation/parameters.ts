@@ -1,7 +1,8 @@
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
-import type { Note } from "../schema/convert.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
 import type { RawOperation } from "./list.ts"
 import { ORDER, readParameter, undeclared } from "./parameter.ts"
 import type { Parameter, Read, SendsHeader } from "./parameter.ts"
@@ -71,7 +72,7 @@ export class ParameterReader {
     const { body, form, contentType } = joined
     const isBody = hasBody || body !== undefined || form.length > 0
     return {
-      list: withKeys(list, isBody, operation, notes),
+      list: withKeys(this.#document, list, isBody, operation, notes),
       legacy: { body, form, contentType },
       accept: joined.accept,
       notes,
@@ -94,9 +95,10 @@ export class ParameterReader {
     const members: readonly unknown[] = Array.isArray(list) ? list : []
     if (isBroken(followed)) {
       const message = `${brokenMessage(followed)} The parameters are left out.`
-      notes.push({ pointer, message })
+      notes.push(noteAt(this.#document, declared, message))
     } else if (!Array.isArray(list)) {
-      notes.push({ pointer, message: `"parameters" must be a list; it is left out.` })
+      const message = `"parameters" must be a list; it is left out.`
+      notes.push(noteAt(this.#document, followed, message))
     }
     for (const { parameter, place, note, accept: type } of this.#members(
       members,
@@ -157,22 +159,23 @@ export class ParameterReader {
     const place = this.#document.follow(raw, file, pointer)
     if (isBroken(place)) {
       const message = `${brokenMessage(place)} The parameter is left out.`
-      return [{ note: { pointer, message } }]
+      return [{ note: noteAt(this.#document, { file, pointer }, message) }]
     }
     if (Array.isArray(place.value) && depth < MAX_LISTS) {
       return this.#members(place.value, place.file, place.pointer, depth + 1)
     }
-    return [this.#read(place, pointer)]
+    return [this.#read(place)]
   }
 
-  #read(place: Place, pointer: string): Read {
+  #read(place: Place): Read {
     const { value } = place
     if (
       !isPlainRecord(value) ||
       typeof value["name"] !== "string" ||
       typeof value["in"] !== "string"
     ) {
-      return { note: { pointer, message: `A parameter needs a "name" and "in"; it is left out.` } }
+      const message = `A parameter needs a "name" and "in"; it is left out.`
+      return { note: noteAt(this.#document, place, message) }
     }
     const location = value["in"]
     if (this.#document.version === "2.0" && (location === "body" || location === "formData")) {
@@ -182,14 +185,12 @@ export class ParameterReader {
   }
 
   #addUndeclared(operation: RawOperation, list: Parameter[], notes: Note[]): void {
-    const { path, pointer } = operation
+    const { path } = operation
     if (!path.includes("{")) return
     for (const name of templateNames(path)) {
       if (list.some((parameter) => parameter.in === "path" && parameter.name === name)) continue
-      notes.push({
-        pointer,
-        message: `The path has {${name}}, which no parameter declares; it is taken for a required text.`,
-      })
+      const message = `The path has {${name}}, which no parameter declares; it is taken for a required text.`
+      notes.push(noteAt(this.#document, operation, message))
       let parameter = this.#undeclared.get(name)
       if (parameter === undefined) this.#undeclared.set(name, (parameter = undeclared(name)))
       list.push(parameter)
@@ -249,6 +250,7 @@ function contentTypeOf(raw: Raw): string | undefined {
 }
 
 function withKeys(
+  document: OpenAPIDocument,
   parameters: readonly Parameter[],
   hasBody: boolean,
   operation: RawOperation,
@@ -273,11 +275,8 @@ function withKeys(
     for (let count = 2; taken.has(key); count++) key = `${wanted}_${count}`
     taken.add(key)
     keys.set(parameter, key)
-    notes.push({
-      pointer: operation.pointer,
-      message: `Another input is called "${name}" as well; the ${parameter.in} parameter is given as "${key}".`,
-      isNeutral: true,
-    })
+    const message = `Another input is called "${name}" as well; the ${parameter.in} parameter is given as "${key}".`
+    notes.push(noteAt(document, operation, message, true))
   }
   return parameters.map((parameter) => {
     const key = keys.get(parameter)

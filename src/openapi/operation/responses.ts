@@ -1,8 +1,9 @@
 import { escapeToken, getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
-import type { Note } from "../schema/convert.ts"
-import { typesOf } from "./body.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import { contentTypes, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
 import { child, isStream, mediaClass, readContent } from "./media.ts"
 import type { Media } from "./media.ts"
@@ -32,8 +33,7 @@ function declaredResponses(
   if (member === undefined) return found
   const parts = document.parts(member.value, member.file, member.pointer)
   if (isBroken(parts)) {
-    const { pointer } = member
-    notes.push({ pointer, message: `${brokenMessage(parts)} Any answer is accepted.` })
+    notes.push(noteAt(document, member, `${brokenMessage(parts)} Any answer is accepted.`))
     return found
   }
   for (const part of parts) {
@@ -170,7 +170,7 @@ function readResponse(
   const { value, file, pointer } = declared
   const followed = document.follow(value, file, pointer)
   if (isBroken(followed)) {
-    notes.push({ pointer, message: `${brokenMessage(followed)} Any answer is accepted.` })
+    notes.push(noteAt(document, declared, `${brokenMessage(followed)} Any answer is accepted.`))
   }
   const place = isBroken(followed) ? { value: {}, file, pointer } : followed
   const raw = isPlainRecord(place.value) ? place.value : {}
@@ -189,7 +189,7 @@ function readResponse(
 }
 
 function producedTypes(document: OpenAPIDocument, operation: RawOperation): string[] {
-  return typesOf(operation.raw["produces"] ?? document.root["produces"])
+  return contentTypes(operation.raw["produces"] ?? document.root["produces"])
 }
 
 /** In Swagger 2.0 a response has one schema, and the operation says in which types it comes. */
@@ -198,8 +198,13 @@ function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: 
   if (schema === undefined) return []
   const types = producedTypes(document, operation)
   const isFile = isPlainRecord(schema.value) && getOwn(schema.value, "type") === "file"
+  // The types are those of all responses: an object, as of an error beside a download, is no bytes.
+  const isObject = propertiesOf(document, schema).size > 0
   const plain =
     types.find((type) => mediaClass(type) === "json") ??
+    (isObject && types.every((type) => mediaClass(type) === "binary") && types.length > 0
+      ? "application/json"
+      : undefined) ??
     types.find((type) => !isStream(mediaClass(type))) ??
     (types.length > 0 ? undefined : isFile ? "application/octet-stream" : "application/json")
   const stream = types.find((type) => isStream(mediaClass(type)))

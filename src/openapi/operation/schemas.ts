@@ -6,14 +6,16 @@ import type { JsonSchema } from "../../schema/json.ts"
 import type { ErrorDefinition } from "../../types.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
-import type { Note, SchemaNode, View } from "../schema/convert.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import type { SchemaNode, View } from "../schema/convert.ts"
 import { closeSchema } from "../schema/closed.ts"
 import type { Converted, Definition } from "../schema/definition.ts"
 import type { SchemaStore } from "../schema/store.ts"
 import type { Body } from "./body.ts"
 import { described, withParameter } from "./describe.ts"
 import type { Media } from "./media.ts"
-import { isStream } from "./media.ts"
+import { isKnownBinary, isStream, isYaml } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
 import type { DeclaredProblem, Problems } from "./problems.ts"
 import type { Response } from "./responses.ts"
@@ -70,7 +72,7 @@ export class SchemaBuilder {
     flat: readonly FlatProperty[] | undefined,
     notes?: Note[],
   ): TSchema {
-    const parts = new Parts()
+    const parts = new Parts(this.#document)
     const properties: Record<string, SchemaNode> = {}
     const required: string[] = []
     for (const parameter of parameters) {
@@ -99,7 +101,7 @@ export class SchemaBuilder {
   /** The output: what a success gives; a union where several give different things. */
   output(success: readonly Response[], method: string, notes?: Note[]): TSchema {
     if (method === "HEAD") return NOTHING
-    const parts = new Parts()
+    const parts = new Parts(this.#document)
     const found = new Map<unknown, SchemaNode>()
     const hasContent = success.some((response) => !response.isEmpty)
     for (const response of success) {
@@ -122,7 +124,7 @@ export class SchemaBuilder {
     // Kubernetes describes the list there, and sends the changes to it.
     const isWatch = media.class === "ndjson" && /json\s*;\s*stream=watch/i.test(media.type)
     if (isWatch) return ANYTHING
-    const parts = new Parts()
+    const parts = new Parts(this.#document)
     return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output", notes)
   }
 
@@ -141,7 +143,7 @@ export class SchemaBuilder {
 
   /** A response as an error: its status, headers and body. */
   #failure(code: string, response: Response, notes: Note[] | undefined): ErrorDefinition {
-    const parts = new Parts()
+    const parts = new Parts(this.#document)
     const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
     const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
     const schema = {
@@ -164,7 +166,7 @@ export class SchemaBuilder {
   /** A problem as an error, under its own code. */
   #problem(problem: DeclaredProblem, notes: Note[] | undefined): ErrorDefinition {
     const { code, description, status, schemas } = problem
-    const parts = new Parts()
+    const parts = new Parts(this.#document)
     const all = (places: readonly Place[]): SchemaNode =>
       merged(
         "allOf",
@@ -190,18 +192,23 @@ export class SchemaBuilder {
   }
 
   #value(media: Media, parts: Parts, view: View): SchemaNode {
-    if (media.class === "binary") return BYTES
-    if (media.class === "text") {
-      if (view === "output" && media.schema !== undefined && isScalarText(this.#document, media)) {
+    if (media.class === "binary" || media.class === "text") {
+      const isBytes = media.class === "binary"
+      const plain = isBytes ? BYTES : TEXT
+      if (media.schema === undefined) return plain
+      if (view === "output" && !isBytes && isScalarText(this.#document, media)) {
         return parts.take(this.#convert(media.schema, view))
       }
-      if (media.schema !== undefined && !this.#isText(media.schema)) {
-        parts.note(
-          media.place.pointer,
-          `What is ${media.type} is given as text; its schema is not used.`,
-        )
+      if (this.#isText(media.schema)) return plain
+      // JSON is YAML: what is given as data is sent as such.
+      if (view === "input" && isYaml(media.type)) {
+        return Object.freeze({ anyOf: [parts.take(this.#convert(media.schema, view)), TEXT] })
       }
-      return TEXT
+      const how = isBytes ? "bytes" : "text"
+      const message = `What is ${media.type} is given as ${how}; its schema is not used.`
+      // That such a type is bytes is no surprise.
+      parts.note(media.place, message, isBytes && isKnownBinary(media.type))
+      return plain
     }
     if (media.schema === undefined) return ANYTHING
     return parts.take(this.#convert(media.schema, view))
@@ -210,8 +217,9 @@ export class SchemaBuilder {
   #isText(schema: Place): boolean {
     const place = this.#document.follow(schema.value, schema.file, schema.pointer)
     if (isBroken(place) || !isPlainRecord(place.value)) return true
-    const { type } = place.value
-    return type === "string" || type === undefined
+    const { type, properties } = place.value
+    if (Array.isArray(type)) return type.includes("string")
+    return type === "string" || type === "file" || (type === undefined && properties === undefined)
   }
 
   #body(body: Body, parts: Parts): SchemaNode {
@@ -224,7 +232,8 @@ export class SchemaBuilder {
     for (const one of chosen) {
       const raw = one.schema?.value
       const ref = isPlainRecord(raw) && typeof raw["$ref"] === "string" ? raw["$ref"] : raw
-      const key = one.class === "text" || one.class === "binary" ? one.class : ref
+      const isPlain = (one.class === "text" && !isYaml(one.type)) || one.class === "binary"
+      const key = isPlain ? one.class : ref
       if (!found.has(key)) found.set(key, this.#value(one, parts, "input"))
     }
     const schemas = [...found.values()]
@@ -321,6 +330,11 @@ function merged(keyword: "allOf" | "anyOf", schemas: readonly SchemaNode[]): Sch
 class Parts {
   readonly refs: Definition[] = []
   readonly notes: Note[] = []
+  readonly #document: OpenAPIDocument
+
+  constructor(document: OpenAPIDocument) {
+    this.#document = document
+  }
 
   take({ schema, refs, notes }: Converted): SchemaNode {
     for (const ref of refs) this.refs.push(ref)
@@ -328,7 +342,7 @@ class Parts {
     return schema
   }
 
-  note(pointer: string, message: string): void {
-    this.notes.push({ pointer, message })
+  note(place: Place, message: string, isNeutral: boolean): void {
+    this.notes.push(noteAt(this.#document, place, message, isNeutral))
   }
 }

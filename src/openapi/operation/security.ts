@@ -1,6 +1,8 @@
-import { isPlainRecord } from "../../schema/json.ts"
-import { isBroken } from "../document.ts"
+import { escapeToken, isPlainRecord } from "../../schema/json.ts"
+import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
 import type { SecurityRequirement, SecurityScheme, ServerModel } from "../model.ts"
 import { typesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
@@ -29,6 +31,37 @@ export function readSecurity(
 /** What is said about security; `undefined` when nothing is. */
 export function declaredSecurity(document: OpenAPIDocument, operation: RawOperation): unknown {
   return valueAt(document, operation.member("security") ?? child(document.place, "security"))
+}
+
+/** Notes requirements that cannot be met as they are written: they lead nowhere, or name no scheme. */
+export function noteSecurity(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  schemes: ReadonlyMap<string, SecurityScheme>,
+  notes: Note[],
+): void {
+  const place = operation.member("security") ?? child(document.place, "security")
+  if (place === undefined) return
+  const declared = document.follow(place.value, place.file, place.pointer)
+  if (isBroken(declared)) {
+    const message = `${brokenMessage(declared)} Nothing is known of the credentials that are needed.`
+    notes.push(noteAt(document, place, message))
+    return
+  }
+  if (!Array.isArray(declared.value)) {
+    const message = `"security" must be a list; no credential is sent.`
+    notes.push(noteAt(document, declared, message))
+    return
+  }
+  declared.value.forEach((requirement: unknown, index) => {
+    if (!isPlainRecord(requirement)) return
+    for (const name of Object.keys(requirement)) {
+      if (schemes.has(name)) continue
+      const pointer = `${declared.pointer}/${index}/${escapeToken(name)}`
+      const message = `The document declares no security scheme "${name}": give its credential as an object that says how it is sent.`
+      notes.push(noteAt(document, { file: declared.file, pointer }, message, true))
+    }
+  })
 }
 
 /** What stands at a place; `undefined` when it leads nowhere. */

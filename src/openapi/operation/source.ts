@@ -11,9 +11,10 @@ import type {
 import type { HttpResponse } from "../../http/exchange.ts"
 import type { Caller } from "../call.ts"
 import type { OpenAPIDocument } from "../document.ts"
+import { noteAt } from "../note.ts"
 import { ANNOTATIONS, UNTAGGED } from "../mark.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
-import type { Note } from "../schema/convert.ts"
+import type { Note } from "../note.ts"
 import { annotationsOf, givenAnnotations, READS } from "./annotations.ts"
 import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
 import { flatten } from "./flatten.ts"
@@ -34,7 +35,7 @@ import { readScalar, scalarTypes } from "./text-scalars.ts"
 import { inputAsData } from "../request/as-data.ts"
 import { fixedInputs, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
-import { anyScheme, declaredSecurity, ownServers, readSecurity } from "./security.ts"
+import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
 
 /** What all operations of one import share. */
 export interface ImportContext {
@@ -64,6 +65,9 @@ interface Made {
   stream?: StreamPlan | null
   meta?: Readonly<Record<string, unknown>>
 }
+
+/** `fetch` sends no body with these methods. */
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 
@@ -266,6 +270,7 @@ export class OperationSource implements LazyParts {
     notes.push(...reading.parameters.notes)
     this.#noteBody(reading, notes)
     this.#noteDescriptions(reading, notes)
+    noteSecurity(this.context.document, this.operation, this.context.schemes, notes)
     this.#makeInput(reading, notes)
     this.#makeOutput(notes, notes)
     this.#makeErrors(notes, notes)
@@ -290,7 +295,10 @@ export class OperationSource implements LazyParts {
     const hasBody = !context.flatten && declaresBody(operation)
     const parameters = context.parameters.read(operation, hasBody)
     const declared = readBody(context.document, operation, parameters.legacy, notes)
-    const body = declared && chosenBody(declared, context.contentType)
+    const isSent = !BODILESS.has(operation.method)
+    const chosen = declared && chosenBody(declared, context.contentType)
+    // One that cannot be sent cannot be required.
+    const body = isSent || chosen?.required !== true ? chosen : { ...chosen, required: false }
     if (!context.flatten || body === undefined) return { parameters, body, flat: undefined }
     const taken = new Set(parameters.list.map(({ key }) => key))
     return {
@@ -301,15 +309,18 @@ export class OperationSource implements LazyParts {
   }
 
   /** `fetch` sends no body with these methods, whatever a document says. */
-  #noteBody({ body }: Reading, notes: Note[]): void {
-    const { method, pointer } = this.operation
-    if (!["GET", "HEAD", "TRACE"].includes(method)) return
-    const isUsed = body?.media.some(
-      ({ schema }) => propertiesOf(this.context.document, schema).size > 0,
-    )
-    if (isUsed !== true) return
+  #noteBody({ parameters, body }: Reading, notes: Note[]): void {
+    const { context, operation } = this
+    const { method } = operation
+    if (body === undefined || !BODILESS.has(method)) return
+    const isUsed =
+      body.form !== undefined ||
+      body.media.some(({ schema }) => propertiesOf(context.document, schema).size > 0)
+    if (!isUsed) return
+    const isNeeded = readBody(context.document, operation, parameters.legacy, [])?.required === true
     const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
-    notes.push({ pointer: `${pointer}/requestBody`, message, isNeutral: true })
+    const place = operation.member("requestBody") ?? body.media[0]?.place ?? operation
+    notes.push(noteAt(context.document, place, message, !isNeeded))
   }
 
   /** References that lead nowhere in what only describes: examples of the body, headers of answers. */

@@ -34,6 +34,13 @@ const FRAMING = new Set([
 /** Headers that an input must not set either: where a request goes, and cookies that nobody declared. */
 const NOT_FROM_INPUT = new Set([...FRAMING, "cookie", "cookie2", "host", "proxy-authorization"])
 
+/** Why no input can set a header or cookie of this name; `undefined` when one can. */
+export function refusedName(location: "header" | "cookie", name: string): string | undefined {
+  if (!isToken(name)) return `is no name that a ${location} can have`
+  const isOurs = location === "header" && NOT_FROM_INPUT.has(name.toLowerCase())
+  return isOurs ? "belongs to the HTTP client" : undefined
+}
+
 /**
  * Writes the headers, names in lower case.
  *

@@ -4,20 +4,15 @@ import { childPointer, isPlainRecord, isSchema, setOwn } from "../../schema/json
 import { admitPattern } from "../../schema/pattern.ts"
 import type { AdmittedPattern } from "../../schema/pattern.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
 import { isBottomless } from "../shape.ts"
 import type { Definition } from "./definition.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
 import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
-
-/** Something that could not be taken over as it is written, and what is accepted instead. */
-export interface Note {
-  readonly pointer: string
-  readonly message: string
-  /** Good to know, but nothing is accepted that the document refuses. */
-  readonly isNeutral?: true
-}
+import { conflictOf } from "./unsatisfiable.ts"
 
 export type SchemaNode = Readonly<Record<string, unknown>> | boolean
 
@@ -93,7 +88,8 @@ export class Walk {
   note(message: string, keyword?: string): void {
     const at = this.#trail.reduce<string>(childPointer, this.#start)
     const pointer = keyword === undefined ? at : childPointer(at, keyword)
-    this.notes = [...this.notes, { pointer, message }]
+    const { file } = this
+    this.notes = [...this.notes, noteAt(this.#around.document, { file, pointer }, message)]
   }
 
   /** Notes what a limit costs, for the operation and for the document. */
@@ -144,6 +140,8 @@ export class Walk {
     inPlace: boolean,
     gone: ReadonlySet<string> | undefined,
   ): SchemaNode {
+    const conflict = this.#conflict(raw)
+    if (conflict !== undefined) return conflict
     const draft = new Draft(raw)
     const before = this.notes.length
     let nullable = false
@@ -274,6 +272,19 @@ export class Walk {
     if (target !== undefined) draft.set("$ref", target.ref)
     const schema = draft.finish()
     return nullable ? orNull({ ...schema }) : schema
+  }
+
+  /** What stands for a schema that no value fits. */
+  #conflict(raw: Raw): SchemaNode | undefined {
+    if (!Array.isArray(raw["allOf"])) return undefined
+    const why = conflictOf(this.#around.document, raw, this.file)
+    if (why === undefined) return undefined
+    this.note(`No value fits all of "allOf": ${why}. Anything is accepted here.`, "allOf")
+    const { title, description } = raw
+    return {
+      ...(typeof title === "string" && { title }),
+      ...(typeof description === "string" && { description }),
+    }
   }
 
   /** A schema under a keyword, or under a key or index below it. */
