@@ -57,15 +57,21 @@ export function pathOf(request: UpgradeRequestLike): string {
   return (request.url ?? "/").split("?", 1)[0] as string
 }
 
+// What browsers say of requests that no other origin caused: its own page, or the user in the address bar.
+const OWN_SITES: readonly string[] = ["same-origin", "none"]
+
 /**
  * Whether a request comes from where it may.
  *
  * Browsers let any page open a WebSocket anywhere, with the user's cookies, and name the page in
- * `Origin`. A page can also point a name of its own at a loopback address; then `Host` tells.
+ * `Origin`. Frames, links, images and scripts have no `Origin`; `Sec-Fetch-Site` says that another
+ * page caused them. A page can also point a name of its own at a loopback address; then `Host` tells.
+ * `isLink` lets in a request that another page may cause.
  */
 export function checkUpgrade(
   request: UpgradeRequestLike,
   rules: UpgradeRules,
+  isLink = false,
 ): UpgradeRefusal | undefined {
   const host = header(request, "host")?.toLowerCase()
   if (!isAllowedHost(request, host, rules.allowedHosts)) {
@@ -78,7 +84,10 @@ export function checkUpgrade(
       return { status: 403, reason: `origin "${origin}" is not in allowedOrigins` }
     }
   }
-  return undefined
+  const site = header(request, "sec-fetch-site")
+  if (site === undefined || isLink || OWN_SITES.includes(site)) return undefined
+  if (isNamed(header(request, "origin"), rules.allowedOrigins)) return undefined
+  return { status: 403, reason: "a page of another origin caused this request" }
 }
 
 /** Whether an address or name is this machine and reachable from nowhere else. */
@@ -107,14 +116,17 @@ function isAllowedOrigin(
 ): boolean {
   // Every sandboxed page and local file has the origin "null".
   if (origin === "null") return false
-  if (allowed.some((entry) => entry.replace(/\/$/, "").toLowerCase() === origin.toLowerCase())) {
-    return true
-  }
+  if (isNamed(origin, allowed)) return true
   try {
     return host !== undefined && new URL(origin).host === host
   } catch {
     return false
   }
+}
+
+function isNamed(origin: string | undefined, allowed: readonly string[] = []): boolean {
+  if (origin === undefined || origin === "null") return false
+  return allowed.some((entry) => entry.replace(/\/$/, "").toLowerCase() === origin.toLowerCase())
 }
 
 function header(request: UpgradeRequestLike, name: string): string | undefined {

@@ -20,6 +20,8 @@ import { configOf, sourceOf } from "../hub/plain.ts"
 const KEY = "key-of-ada-0123456789"
 const SHORT = "key-of-bob-0123456789"
 const ISSUER = "https://login.example"
+/** An origin whose pages may call. */
+const APP = "https://app.example"
 const AUDIENCE = "https://api.example"
 
 /** Endpoints that only tell what there is. */
@@ -57,7 +59,7 @@ beforeAll(async () => {
     ],
     jwt: { jwks, issuer: ISSUER, audience: AUDIENCE, algorithms: ["ES256"] },
   }
-  const options = { auth, logger: silentLogger }
+  const options = { auth, logger: silentLogger, cors: { origins: [APP] } }
   const registry = createRegistry([am, watch]) as unknown as AnyRegistry
   const newMCP = (): ReturnType<typeof toMCP> => {
     const server = toMCP(registry, { logger: silentLogger })
@@ -83,6 +85,7 @@ beforeAll(async () => {
   const hub = createHub(
     configOf([sourceOf("who", { scan: `${import.meta.dirname}/who` })], {
       server: {
+        cors: { origins: [APP] },
         apiKeys: [
           { hash: hashApiKey(KEY), identity: { id: "ada", scopes: [] } },
           { hash: hashApiKey(SHORT), id: "bob" },
@@ -143,6 +146,27 @@ describe.each(cases)("%s, %s", (server, surface) => {
     expect(await ask({ authorization: `Bearer ${await sign(-60)}` })).toBe(401)
   })
 
+  test("refuses what pages of other origins cause, whoever their visitor is", async () => {
+    for (const site of ["cross-site", "same-site"]) {
+      for (const mode of ["navigate", "no-cors", "cors"]) {
+        const caused = { "x-api-key": KEY, "sec-fetch-site": site, "sec-fetch-mode": mode }
+        expect([mode, await ask(caused)]).toEqual([mode, 403])
+        expect([mode, await ask({ ...caused, origin: "https://evil.example" })]).toEqual([
+          mode,
+          403,
+        ])
+      }
+      const allowed = { "x-api-key": KEY, "sec-fetch-site": site, origin: APP }
+      expect(await ask(allowed)).toBe("ada")
+    }
+  })
+
+  test("answers its own pages, and the user who enters an address", async () => {
+    for (const site of ["same-origin", "none"]) {
+      expect(await ask({ "x-api-key": KEY, "sec-fetch-site": site })).toBe("ada")
+    }
+  })
+
   test("runs the operation for whom a key or a token stands", async () => {
     expect(await ask({ "x-api-key": KEY })).toBe("ada")
     expect(await ask({ "x-api-key": SHORT })).toBe("bob")
@@ -162,6 +186,17 @@ describe.each(Object.keys(SERVERS))("%s", (server) => {
       ...(server === "serveHub" ? OF_A_HUB : []),
     ])
     expect(new Set(endpoints.map(({ path }) => path))).toEqual(covered)
+  })
+
+  test("refuses navigations from other origins at every endpoint", async () => {
+    const { url, fetch: send } = places.get(server) as Place
+    for (const path of ["/", ...DESCRIPTIONS, ...OF_A_HUB, "/nowhere", "/mcp/below"]) {
+      for (const site of ["cross-site", "same-site"]) {
+        const caused = { "sec-fetch-site": site, "sec-fetch-mode": "navigate" }
+        const { status } = await send(url + path, { headers: { "x-api-key": KEY, ...caused } })
+        expect(`${path} ${status}`).toBe(`${path} 403`)
+      }
+    }
   })
 
   test("asks who calls at every endpoint", async () => {

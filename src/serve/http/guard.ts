@@ -51,8 +51,8 @@ export interface Guard {
   readonly accounts: Accounts
   /** Where requests may come from, pages of `cors` included. */
   readonly rules: UpgradeRules
-  /** Refuses what comes from where it may not; for what everybody may have, whoever they are. */
-  checkSource(incoming: HTTPIncoming): Refused | undefined
+  /** Refuses what comes from where it may not; pages of all origins may link to what is public. */
+  checkSource(incoming: HTTPIncoming, isPublic: boolean): Refused | undefined
   /**
    * Resolves who calls; in the same turn unless somebody has to be asked. Never throws or rejects.
    * A mount may accept other bodies than JSON, and a public one is for everyone.
@@ -108,15 +108,15 @@ class RequestGuard implements Guard {
     return this.#sources.rules
   }
 
-  checkSource(incoming: HTTPIncoming): Refused | undefined {
-    const reason = this.#sources.check(incoming)
+  checkSource(incoming: HTTPIncoming, isPublic: boolean): Refused | undefined {
+    const reason = this.#sources.check(incoming, isPublic)
     if (reason === undefined) return undefined
     const error = refusal("ACCESS_DENIED", `Refused: ${reason}.`)
     return this.#refuse(403, error, this.#sources.headersFor(incoming), reason)
   }
 
   admit(incoming: HTTPIncoming, mount?: MountAccess): Admission | Promise<Admission> {
-    const refused = this.checkSource(incoming)
+    const refused = this.checkSource(incoming, mount?.isPublic === true)
     if (refused !== undefined) return refused
     const headers = this.#sources.headersFor(incoming)
     const preflight = this.#sources.preflight(incoming)

@@ -63,8 +63,11 @@ export class Sources {
     return isPersonal ? this.#personal : this.#anonymous
   }
 
-  /** Why a request may not come from where it comes from; `undefined` when it may. */
-  check(incoming: HTTPIncoming): string | undefined {
+  /**
+   * Why a request may not come from where it comes from; `undefined` when it may. `isPublic` is for what
+   * pages of all origins may link to.
+   */
+  check(incoming: HTTPIncoming, isPublic: boolean): string | undefined {
     const { headers } = incoming.like
     const isKnown = this.#isAuthenticated || incoming.identity !== undefined
     const socket = isKnown ? incoming.like.socket : LOCAL
@@ -80,15 +83,8 @@ export class Sources {
       headers: isOpen ? { host: headers["host"] } : headers,
       socket,
     }
-    const refused = checkUpgrade(seen, this.rules)
+    const refused = checkUpgrade(seen, this.rules, isPublic && isNavigation(incoming))
     if (refused !== undefined) return refused.reason
-    // Images and scripts of other pages have no origin; browsers say so in another way.
-    const isForeign =
-      !isOpen &&
-      incoming.header("sec-fetch-site") === "cross-site" &&
-      incoming.header("sec-fetch-mode") !== "navigate" &&
-      incoming.header("origin") === undefined
-    if (isForeign) return "a page of another site asks for this"
     if (isPlain) {
       this.#lastHost = host
       this.#lastAddress = address
@@ -106,6 +102,10 @@ export class Sources {
     if (allowed === undefined) return undefined
     return { status: 204, headers: { ...this.headersFor(incoming), ...allowed } }
   }
+}
+
+function isNavigation({ method, like: { headers } }: HTTPIncoming): boolean {
+  return headers["sec-fetch-mode"] === "navigate" && (method === "GET" || method === "HEAD")
 }
 
 function baseHeaders(vary: readonly string[]): Headers {

@@ -168,7 +168,7 @@ class Server implements HTTPServer {
     if (isDraining)
       return withHeaders(this.#serving.problem(closing(), incoming), { connection: "close" })
     if (options.files?.has(path) === true) {
-      const refused = this.#guard.checkSource(incoming)
+      const refused = this.#guard.checkSource(incoming, true)
       return refused === undefined ? options.files.answer(incoming) : this.#enter(incoming, refused)
     }
     const admission = this.#guard.admit(incoming)

@@ -61,12 +61,40 @@ describe("where requests come from", () => {
     expect((await server.send({ headers: { origin: "https://app.test" } })).status).toBe(200)
   })
 
-  test("what another page embeds has no origin and is refused; a link to here is not", async () => {
+  test.each(["cross-site", "same-site", "same-origin, cross-site", "None", ""])(
+    "what a page causes without an origin is refused, links included: %j",
+    async (site) => {
+      await using server = await serveGuarded({ allowedOrigins: ["https://app.test"] })
+      for (const mode of ["no-cors", "navigate", "cors", "websocket"]) {
+        const headers = { "sec-fetch-site": site, "sec-fetch-mode": mode }
+        expect((await server.send({ headers })).status).toBe(403)
+        const own = { ...headers, origin: `http://127.0.0.1:${server.port}` }
+        expect((await server.send({ headers: own })).status).toBe(403)
+        const allowed = { ...headers, origin: "https://app.test" }
+        expect((await server.send({ headers: allowed })).status).toBe(200)
+      }
+    },
+  )
+
+  test.each(["same-origin", "none"])("its own pages and the user get in: %s", async (site) => {
     await using server = await serveGuarded()
-    const embedded = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" }
-    expect((await server.send({ headers: embedded })).status).toBe(403)
-    const linked = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" }
-    expect((await server.send({ headers: linked })).status).toBe(200)
+    for (const mode of ["no-cors", "navigate", "cors"]) {
+      const headers = { "sec-fetch-site": site, "sec-fetch-mode": mode }
+      expect((await server.send({ headers })).status).toBe(200)
+    }
+  })
+
+  test("what is public can be linked to, and not embedded", () => {
+    const guard = createGuard({}, systemClock, silentLogger)
+    const from = (mode: string, method: string): unknown =>
+      guard.checkSource(
+        incoming({ "sec-fetch-site": "cross-site", "sec-fetch-mode": mode }, { method }),
+        true,
+      )?.status
+    expect([from("navigate", "GET"), from("navigate", "HEAD")]).toEqual([undefined, undefined])
+    expect([from("navigate", "POST"), from("no-cors", "GET"), from("cors", "GET")]).toEqual([
+      403, 403, 403,
+    ])
   })
 
   test("what was fine once does not make anything else fine", async () => {
