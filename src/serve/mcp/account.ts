@@ -1,9 +1,10 @@
 import type { CallError } from "../../errors.ts"
 import { systemClock } from "../../internal/clock.ts"
 import type { Clock } from "../../platform.ts"
-import { whenExpired } from "../expiry.ts"
+import { expired, whenExpired } from "../expiry.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Incoming } from "./http.ts"
+import type { RequestId } from "./sdk.ts"
 import type { Caller } from "./server.ts"
 
 /** Charges for the messages of a batch beyond the first, which the request itself has paid for. */
@@ -26,6 +27,49 @@ export async function asStream(
     : until(expiresAt, response, mount?.clock ?? systemClock)
 }
 
+/** Calls that one request asks for. */
+export interface RequestedCalls {
+  readonly ids: readonly RequestId[]
+  /** Cancels them. */
+  readonly cancel: () => void
+  /** The answer when the credential expires before there is any. */
+  readonly refuse: () => Response
+}
+
+/** The response to calls: they are cancelled when the credential expires that they were made with. */
+export async function untilExpired(
+  { mount }: Incoming,
+  { expiresAt }: Caller,
+  { ids, cancel, refuse: refused }: RequestedCalls,
+  open: () => Promise<Response>,
+): Promise<Response> {
+  if (expiresAt === undefined) return await open()
+  const clock = mount?.clock ?? systemClock
+  const opening = open()
+  let stop = (): void => {}
+  const late = new Promise<undefined>((resolve) => {
+    stop = whenExpired(expiresAt, clock, () => resolve(undefined))
+  })
+  const response = await Promise.race([opening, late]).finally(() => stop())
+  if (response === undefined) {
+    cancel()
+    // Nobody reads it any more.
+    opening.then((unread) => unread.body?.cancel()).catch(() => undefined)
+    return refused()
+  }
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
+  return isStream ? until(expiresAt, response, clock, failures(ids), cancel) : response
+}
+
+/** Events that fail calls whose credential has expired. */
+function failures(ids: readonly RequestId[]): string {
+  const { code, message } = expired()
+  const error = { code: -32001, message, data: { code, mayHaveExecuted: true } }
+  return ids
+    .map((id) => `event: message\ndata: ${JSON.stringify({ jsonrpc: "2.0", id, error })}\n\n`)
+    .join("")
+}
+
 function limited(error: CallError | undefined): Response | undefined {
   if (error === undefined) return undefined
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000))
@@ -34,7 +78,13 @@ function limited(error: CallError | undefined): Response | undefined {
 }
 
 /** The same response, which ends at a time: the client comes back with a new credential. */
-function until(expiresAt: number, response: Response, clock: Clock): Response {
+function until(
+  expiresAt: number,
+  response: Response,
+  clock: Clock,
+  lastEvents = "",
+  onExpired?: () => void,
+): Response {
   if (response.body === null) return response
   const reader = response.body.getReader()
   let stop = (): void => {}
@@ -43,7 +93,9 @@ function until(expiresAt: number, response: Response, clock: Clock): Response {
     start(controller) {
       stop = whenExpired(expiresAt, clock, () => {
         isOver = true
+        if (lastEvents !== "") controller.enqueue(new TextEncoder().encode(lastEvents))
         controller.close()
+        onExpired?.()
         reader.cancel().catch(() => undefined)
       })
     },

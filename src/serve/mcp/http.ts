@@ -11,13 +11,13 @@ import type { Doorkeeper, GivenCaller } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./guard.ts"
 import { paramMismatch } from "./headers.ts"
-import { asStream, chargeBatch } from "./account.ts"
+import { asStream, chargeBatch, untilExpired } from "./account.ts"
 import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
 import type { Caller, Servers } from "./server.ts"
-import { Sessions } from "./sessions.ts"
+import { Sessions, requestIds } from "./sessions.ts"
 import type { SessionLimits, SessionRequest } from "./sessions.ts"
 
 /** A request, wherever it came from. */
@@ -131,14 +131,24 @@ export class HTTPServing {
       mcpNameHeader: incoming.headers.get("mcp-name") ?? undefined,
       body: body.value,
     })
-    if (route.kind === "legacy" && this.#sessions !== undefined) {
-      return await this.#sessions.handle(sessionRequestOf(incoming, caller, body.value))
+    const leaving = new AbortController()
+    const calls = {
+      ids: requestIds(body.value),
+      cancel: () => leaving.abort(),
+      refuse: () => this.#parts.doorkeeper.unauthorized(true),
+    }
+    const sessions = this.#sessions
+    if (route.kind === "legacy" && sessions !== undefined) {
+      const request = sessionRequestOf(incoming, caller, body.value)
+      return await untilExpired(incoming, caller, calls, () => sessions.handle(request))
     }
     const mismatch = this.#checkHeaders(route, body.value, incoming, caller)
     if (mismatch !== undefined) return mismatch
-    const single = (): Promise<Response> => this.#single(incoming, body.value, caller)
+    const single = (): Promise<Response> => this.#single(incoming, body.value, caller, leaving)
     const isStream = isRecord(body.value) && body.value["method"] === LISTEN
-    return isStream ? await asStream(incoming, caller, single) : await single()
+    return isStream
+      ? await asStream(incoming, caller, single)
+      : await untilExpired(incoming, caller, calls, single)
   }
 
   /** Hosts and origins: those of the server that this one is mounted in, and its own where it has some. */
@@ -152,8 +162,12 @@ export class HTTPServing {
   }
 
   /** A request that is served by itself. */
-  async #single(incoming: Incoming, parsedBody: unknown, caller: Caller): Promise<Response> {
-    const controller = new AbortController()
+  async #single(
+    incoming: Incoming,
+    parsedBody: unknown,
+    caller: Caller,
+    controller: AbortController,
+  ): Promise<Response> {
     const leave = (): void => controller.abort()
     const { signal } = incoming
     if (signal.aborted) leave()

@@ -262,7 +262,8 @@ function cancel(transport: SDKSessionTransport, ids: readonly RequestId[]): void
   }
 }
 
-function requestIds(body: unknown): RequestId[] {
+/** The ids of the requests in a body. */
+export function requestIds(body: unknown): RequestId[] {
   const messages: readonly unknown[] = Array.isArray(body) ? body : [body]
   return messages.flatMap((message) =>
     isRecord(message) && "method" in message && isId(message["id"]) ? [message["id"]] : [],

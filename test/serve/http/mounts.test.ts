@@ -261,6 +261,75 @@ describe("an MCP server that is mounted", () => {
     expect((await fetch(`${url}/mcp`, listening)).status).toBe(401)
   })
 
+  test.each([
+    ["legacy", "as a stream"],
+    ["modern", "before it is answered"],
+    ["modern", "as a stream"],
+  ])("ends running calls with the credential: %s, %s", async (era, way) => {
+    const clock = new VirtualClock()
+    const entered = deferred()
+    const aborted = deferred()
+    const slow = {
+      ...am,
+      name: "slow",
+      handler: async (_: object, { signal }: { signal: AbortSignal }) => {
+        entered.resolve()
+        await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve()))
+        aborted.resolve()
+        return { id: "late" }
+      },
+    }
+    const of = createRegistry([slow]) as unknown as AnyRegistry
+    const keepAliveMs = way === "as a stream" ? 20 : 600_000
+    const { url } = await open(of, { authenticate, clock, mcp: newMCP({ keepAliveMs }, of) })
+    const ada = as("until-5000-ada")
+    const params = { name: "who_slow", arguments: {} }
+    let call = rawRequest("tools/call", { params, headers: ada })
+    if (era === "legacy") {
+      const opened = await fetch(`${url}/mcp`, initialize(ada))
+      await opened.text()
+      const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" }
+      call = legacyRequest("tools/call", params, { ...session, ...ada })
+    }
+    const answering = fetch(`${url}/mcp`, call)
+    await entered.promise
+    if (way === "as a stream") await answering
+    await clock.advance(4999)
+    await clock.advance(1)
+    const response = await answering
+    const text = await response.text()
+    await aborted.promise
+    expect(response.status).toBe(way === "as a stream" ? 200 : 401)
+    expect(text).toMatch(way === "as a stream" ? /"id":1,.*credential has expired/ : /token/)
+    expect(text).not.toContain("late")
+  })
+
+  test("does not end calls that were made with a newer credential", async () => {
+    const clock = new VirtualClock()
+    const [entered, gate] = [deferred(), deferred()]
+    const slow = {
+      ...am,
+      name: "slow",
+      handler: async () => {
+        entered.resolve()
+        await gate.promise
+        return { id: "done" }
+      },
+    }
+    const of = createRegistry([slow]) as unknown as AnyRegistry
+    const { url } = await open(of, { authenticate, clock, mcp: newMCP({}, of) })
+    const opened = await fetch(`${url}/mcp`, initialize(as("until-5000-ada")))
+    await opened.text()
+    const session = { "mcp-session-id": opened.headers.get("mcp-session-id") ?? "" }
+    const headers = { ...session, ...as("until-9000-ada") }
+    const params = { name: "who_slow", arguments: {} }
+    const answering = fetch(`${url}/mcp`, legacyRequest("tools/call", params, headers))
+    await entered.promise
+    await clock.advance(6000)
+    gate.resolve()
+    expect(await idOf(await answering)).toBe("done")
+  })
+
   test("finishes what runs when the server closes, and takes nothing new", async () => {
     const gate = deferred()
     const entered = deferred()
