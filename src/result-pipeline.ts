@@ -8,6 +8,7 @@ import type { NormalizeChange } from "./schema/normalize/index.ts"
 import { invalid, toValueErrors } from "./validation.ts"
 import type { ValueError } from "./validation.ts"
 import { wallTimeOf } from "./internal/clock.ts"
+import { notify } from "./internal/notify.ts"
 
 /** A result that does not fit its schema. */
 export interface OutputWarning {
@@ -86,7 +87,9 @@ function bring(record: OperationRecord, data: unknown, host: PipelineHost): unkn
   // Never turn valid data invalid: if that is what normalising did, it did not happen.
   if (fits && !nowFits) return data
   if (host.onNormalize !== undefined) {
-    tell(host, () => host.onNormalize?.({ operationId: record.id, changes }))
+    notify(host.logger, "A result listener threw", () =>
+      host.onNormalize?.({ operationId: record.id, changes }),
+    )
   }
   if (!nowFits) report(record, value, host)
   return value
@@ -119,15 +122,8 @@ function report(record: OperationRecord, data: unknown, host: PipelineHost): voi
     })
   }
   if (host.onWarning !== undefined) {
-    tell(host, () => host.onWarning?.({ operationId: record.id, errors }))
-  }
-}
-
-/** A listener that throws harms nobody else. */
-function tell(host: PipelineHost, listener: () => void): void {
-  try {
-    listener()
-  } catch (error) {
-    host.logger.error("A result listener threw", { error })
+    notify(host.logger, "A result listener threw", () =>
+      host.onWarning?.({ operationId: record.id, errors }),
+    )
   }
 }

@@ -22,6 +22,7 @@ import type { AnyHandler } from "./record.ts"
 import { policyFaults, takePolicy } from "./policy.ts"
 import { checkDefinition, unsound } from "./spec.ts"
 import { RecordStore } from "./store.ts"
+import { notify } from "../internal/notify.ts"
 
 /** A spec says what an operation is, not how far its registry trusts it. */
 const NO_POLICY = {
@@ -226,11 +227,8 @@ export class Catalog {
 
   #tell(change: RegistryChange): void {
     for (const listener of this.#listeners) {
-      try {
-        listener(change)
-      } catch (error) {
-        this.#options.logger.error("A change listener threw", { id: change.id, error })
-      }
+      const { logger } = this.#options
+      notify(logger, "A change listener threw", () => listener(change), { id: change.id })
     }
   }
 }

@@ -9,6 +9,7 @@ import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { Identity, OperationContext, ProgressUpdate } from "../types.ts"
 import type { EnvelopeStream } from "../infer.ts"
 import type { Call } from "./call.ts"
+import { notify } from "../internal/notify.ts"
 
 /**
  * The context that handlers get. What it says cannot be assigned, and only the registry makes one:
@@ -108,11 +109,8 @@ export class CallContext implements OperationContext {
     }
     const { options, ended, kernel, record } = this.#invocation
     if (ended !== undefined) return
-    try {
-      options?.progress?.(value)
-    } catch (error) {
-      kernel.logger.error("A progress listener threw", { operationId: record.id, error })
-    }
+    const about = { operationId: record.id }
+    notify(kernel.logger, "A progress listener threw", () => options?.progress?.(value), about)
   }
 }
 

@@ -9,6 +9,7 @@ import type { Logger } from "../logger.ts"
 import { mapError } from "../map-error.ts"
 import type { AnyRegistry } from "../registry.ts"
 import type { Identity } from "../types.ts"
+import { notify } from "../internal/notify.ts"
 
 /** The call that failed. */
 export interface FailedCall {
@@ -63,15 +64,7 @@ export function notifyOfError(
   call: FailedCall,
   logger: Logger,
 ): void {
-  const failed = (thrown: unknown): void =>
-    logger.error("onError threw", { operationId: call.operationId, error: thrown })
-  try {
-    const returned: unknown = listener(error, call)
-    // An async listener is none of ours to wait for, but it must not end the process.
-    if (returned instanceof Promise) returned.catch(failed)
-  } catch (thrown) {
-    failed(thrown)
-  }
+  notify(logger, "onError threw", () => listener(error, call), { operationId: call.operationId })
 }
 
 /** What one server does with the errors of its calls: logs them, reports them, and decides what callers read. */

@@ -7,6 +7,7 @@ import { typeName } from "../schema/describe.ts"
 import type { OperationType } from "../types.ts"
 import type { Call } from "./call.ts"
 import { wallTimeOf } from "../internal/clock.ts"
+import { notify } from "../internal/notify.ts"
 
 /** That a call began. */
 export interface CallStarted {
@@ -90,11 +91,7 @@ export class CallObserver {
 
   tell(trace: CallTrace): void {
     for (const listener of this.#listeners) {
-      try {
-        listener(trace)
-      } catch (error) {
-        this.#logger.error("A listener of onCall threw", { error })
-      }
+      notify(this.#logger, "A listener of onCall threw", () => listener(trace))
     }
   }
 }

@@ -3,12 +3,12 @@ import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
-import { consoleLogger } from "../logger.ts"
 import type { NormalizeReport, OutputWarning } from "../result-pipeline.ts"
 import type { NormalizeMode, OperationPolicy, OutputMode } from "../types.ts"
 import type { CatalogOptions } from "./catalog.ts"
 import type { ErrorListener } from "./failures.ts"
 import type { KernelOptions } from "./kernel.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 /** What may be set on a registry. Everything has a default. */
 export interface RegistryOptions {
@@ -66,7 +66,7 @@ export function kernelOptions(options: RegistryOptions): KernelOptions & Catalog
     output: options.output ?? "warn",
     normalize: options.normalize,
     formats: options.formats === true,
-    logger: options.logger ?? consoleLogger,
+    logger: isolatedLogger(options.logger),
     clock: options.clock ?? systemClock,
     timeout: options.timeout ?? 30_000,
     maxDepth: options.maxDepth ?? 16,

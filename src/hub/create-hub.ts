@@ -3,7 +3,6 @@ import { CallError } from "../errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
 import { nearest } from "../internal/suggest.ts"
-import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { OperationRegistry } from "../registry.ts"
@@ -18,6 +17,7 @@ import type { RunnerHost } from "./runner.ts"
 import type { Running } from "./running.ts"
 import { openSource } from "./sources/index.ts"
 import { watchFiles } from "./watch.ts"
+import { isolatedLogger, notify } from "../internal/notify.ts"
 
 /** Milliseconds that calls of a source may take to end before it is closed under them. */
 const DRAIN = 30_000
@@ -74,7 +74,8 @@ class SourceHub implements Hub {
   #closing: Promise<void> | undefined
 
   constructor(config: SettledConfig, options: HubOptions) {
-    const { logger = consoleLogger, clock = systemClock } = options
+    const { clock = systemClock } = options
+    const logger = isolatedLogger(options.logger)
     this.#options = options
     this.#clock = clock
     this.#env = options.env ?? process.env
@@ -211,11 +212,8 @@ class SourceHub implements Hub {
 
   #tell(status: SourceStatus): void {
     for (const listener of this.#listeners) {
-      try {
-        listener(status)
-      } catch (error) {
-        this.#logger.error("A status listener threw", { source: status.name, error })
-      }
+      const about = { source: status.name }
+      notify(this.#logger, "A status listener threw", () => listener(status), about)
     }
   }
 

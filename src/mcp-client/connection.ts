@@ -18,6 +18,7 @@ import { Patience } from "./patience.ts"
 import { patienceFor, runCall, sendWithin } from "./requests.ts"
 import type { CallRequest, RequestHost } from "./requests.ts"
 import { Supervisor } from "./supervisor.ts"
+import { notify } from "../internal/notify.ts"
 
 /** What a connection may be given besides its server. */
 export interface ConnectionDependencies {
@@ -73,6 +74,7 @@ class Connection implements MCPConnection {
       era: () => supervisor.peer?.era,
       ready: (patience) => supervisor.ready(patience),
       expired: (session) => supervisor.expired(session),
+      unreached: (session, error) => supervisor.unreached(session, error),
     }
   }
 
@@ -190,11 +192,8 @@ class Connection implements MCPConnection {
   #emit(event: MCPConnectionEvent): void {
     if (this.#closing !== undefined) return
     for (const listener of [...this.#listeners]) {
-      try {
-        listener(event)
-      } catch (error) {
-        this.#settled.logger.warn(`A listener of MCP server "${this.name}" threw`, { error })
-      }
+      const what = `A listener of MCP server "${this.name}" threw`
+      notify(this.#settled.logger, what, () => listener(event))
     }
   }
 }

@@ -1,7 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import { settleServer } from "../mcp/config.ts"
 import type { MCPClientConfig } from "../mcp/config.ts"
@@ -21,6 +20,7 @@ import type { MCPServerStatus } from "./status.ts"
 import { eachOf, Turns } from "./turns.ts"
 import { disabledServer, namespacesOf, openWrapper, Wrapper } from "./wrapper.ts"
 import type { FailedServer, MCPClientWrapper, MCPOperation } from "./wrapper.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 /** How servers are loaded. */
 export interface MCPClientLoaderOptions extends ReadServersOptions {
@@ -65,7 +65,7 @@ export class MCPClientLoader implements AsyncDisposable {
   constructor(options: MCPClientLoaderOptions = {}) {
     validateOptions("new MCPClientLoader", options, LOADER_OPTIONS)
     this.#options = options
-    this.#logger = options.logger ?? consoleLogger
+    this.#logger = isolatedLogger(options.logger)
     this.#pins = options.pins ?? memoryPins()
     this.#eras = new Map(Object.entries(options.eras ?? {}))
   }

@@ -4,6 +4,7 @@ import type { Logger } from "../logger.ts"
 import { reasonOf } from "../schema/describe.ts"
 import type { MCPConnection, MCPConnectionEvent, MCPListKind } from "./model.ts"
 import { systemClock } from "../internal/clock.ts"
+import { notify } from "../internal/notify.ts"
 
 /** What became of a server's operations, resources and prompts included. */
 export interface MCPToolsChange {
@@ -187,14 +188,8 @@ export class Refresher {
 
   #tell(change: MCPToolsChange): void {
     for (const listener of this.#listeners) {
-      try {
-        listener(change)
-      } catch (error) {
-        this.#logger.error("A listener for changed tools threw", {
-          server: this.#connection.name,
-          error,
-        })
-      }
+      const about = { server: this.#connection.name }
+      notify(this.#logger, "A listener for changed tools threw", () => listener(change), about)
     }
   }
 

@@ -1,4 +1,3 @@
-import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import { isPlainRecord } from "../schema/json.ts"
 import { compileSchema } from "../schema/compiled.ts"
@@ -15,6 +14,7 @@ import type {
 } from "./config.ts"
 import { isNamespace, suggestedNamespace } from "./names.ts"
 import type { PinPolicy, PinStore } from "./pins.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 const ANYONE: AccessControl = Object.freeze({ requiredScopes: Object.freeze([]) })
 const CLIENT: MCPClientInfo = Object.freeze({ name: "@alkdev/operations", version: "0.1.0" })
@@ -158,9 +158,10 @@ function accessOf(fields: ConfigFields, place: string, given: unknown): AccessCo
 
 function loggerOf(fields: ConfigFields): Logger {
   const given = fields.get("logger") as Partial<Logger> | undefined
-  if (given === undefined) return consoleLogger
+  if (given === undefined) return isolatedLogger(undefined)
   const methods = [given.debug, given.info, given.warn, given.error]
-  if (methods.every((method) => typeof method === "function")) return given as Logger
+  if (methods.every((method) => typeof method === "function"))
+    return isolatedLogger(given as Logger)
   return fields.fail("logger", "must have debug(), info(), warn() and error().")
 }
 

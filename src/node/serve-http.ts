@@ -6,7 +6,6 @@ import { CallError } from "../errors.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
 import { TIMER, validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { consoleLogger } from "../logger.ts"
 import type { AnyRegistry } from "../registry.ts"
 import { checkListenAddress } from "../serve/http/guard.ts"
 import type { HTTPMount } from "../serve/http/mounts.ts"
@@ -19,6 +18,7 @@ import { serveWebSocket } from "../serve/websocket.ts"
 import type { ServedWebSocket } from "../serve/websocket.ts"
 import { CONNECTION_OPTIONS } from "../serve/websocket-options.ts"
 import type { ServeWebSocketOptions, WebSocketEntrance } from "../serve/websocket-options.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 /** How WebSocket clients are served under `/ws`; who they are and what they see is as for requests. */
 export type HTTPWebSocketOptions = Omit<ServeWebSocketOptions, WebSocketEntrance>
@@ -162,7 +162,7 @@ async function openSockets(
   } catch (error) {
     // An API without WebSockets is one too, where they were not asked for.
     if (websocket !== undefined || !(error instanceof MissingPackage)) throw error
-    const used = logger ?? options.logger ?? consoleLogger
+    const used = isolatedLogger(logger ?? options.logger)
     used.warn(`WebSocket clients cannot connect: ${error.message}, or set websocket: false.`)
     return undefined
   }
@@ -244,7 +244,7 @@ class Served implements ServedHTTP {
   }
 
   readonly #onSignal = (): void => {
-    const { logger = consoleLogger } = this.#options
+    const logger = isolatedLogger(this.#options.logger)
     this.close().catch((error: unknown) => logger.error("Closing failed", { error }))
   }
 

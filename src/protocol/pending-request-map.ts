@@ -6,7 +6,6 @@ import { systemClock } from "../internal/clock.ts"
 import { errorEvent } from "../internal/error-event.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { isResponseEnvelope } from "../response-envelope.ts"
@@ -19,6 +18,7 @@ import { PendingCall } from "./pending-call.ts"
 import { requestFault } from "./pending-options.ts"
 import type { PendingOptions } from "./pending-options.ts"
 import { PendingStream } from "./pending-stream.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 /** What may be set on a `PendingRequestMap`. */
 export interface PendingRequestMapOptions {
@@ -68,7 +68,8 @@ export class PendingRequestMap {
 
   constructor(link?: EventTarget | Transport, options: PendingRequestMapOptions = {}) {
     validateOptions("new PendingRequestMap", options, PENDING_MAP_OPTIONS)
-    const { timeout = 30_000, window = 256, logger = consoleLogger, clock = systemClock } = options
+    const { timeout = 30_000, window = 256, clock = systemClock } = options
+    const logger = isolatedLogger(options.logger)
     this.#endpoint = new Endpoint(linkOf(link), { timeout, window, logger, clock })
   }
 

@@ -12,10 +12,12 @@ import { toWallTime, wallTimeOf } from "../internal/clock.ts"
 import type { DeadlineEntry } from "../internal/deadlines.ts"
 import { markForwarded, markInternal } from "../internal/error-marks.ts"
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import type { ProgressUpdate } from "../types.ts"
 import { CALLER_LEFT, sendFailure } from "./endpoint.ts"
 import type { Endpoint, Pending, Served } from "./endpoint.ts"
 import { requestEvent } from "./pending-options.ts"
 import type { PendingOptions } from "./pending-options.ts"
+import { notify } from "../internal/notify.ts"
 
 /** What calls and streams that wait have in common: a beginning, and one end out of many. */
 export abstract class PendingRequest implements DeadlineEntry, Pending {
@@ -192,11 +194,14 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
 
   progressed(event: CallProgressEvent): void {
     const { progress, total, message } = event
-    this.options?.progress?.({
+    const update: ProgressUpdate = {
       progress,
       ...(total !== undefined && { total }),
       ...(message !== undefined && { message }),
-    })
+    }
+    const { operationId, options, endpoint } = this
+    const tell = (): unknown => options?.progress?.(update)
+    notify(endpoint.settings.logger, "A progress listener threw", tell, { operationId })
   }
 
   /** Takes it out of everything that would end it. */

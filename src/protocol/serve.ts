@@ -13,6 +13,7 @@ import { callMapOver, endpointOf, PendingRequestMap } from "./pending-request-ma
 import type { CallLink } from "./pending-request-map.ts"
 import { RequestServer, SERVE_LIMITS } from "./server.ts"
 import type { ResolveIdentity, ServeLimits } from "./server.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 /** What `buildCallHandler` takes. */
 export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
@@ -158,7 +159,7 @@ function serverOf(
   }
   const endpoint = endpointOf(callMap)
   const { link, settings } = endpoint
-  const logger = options.logger ?? loggerOf(registry, settings.logger)
+  const logger = isolatedLogger(options.logger ?? loggerOf(registry, settings.logger))
   const isOneApplication = link.isLocal === true || link.isOneApplication === true
   const failures = new Failures(
     link.surface ?? (link.isLocal === true ? "memory" : "calls"),

@@ -20,6 +20,7 @@ import { isLoopback, pathOf } from "./upgrade.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 import { SERVE_WEBSOCKET_OPTIONS } from "./websocket-options.ts"
 import type { ServeWebSocketOptions, UpgradeListener } from "./websocket-options.ts"
+import { isolatedLogger, notify } from "../internal/notify.ts"
 
 /** A registry that answers over WebSockets. */
 export interface ServedWebSocket extends AsyncDisposable {
@@ -91,7 +92,8 @@ class Served implements ServedWebSocket {
   url: string | undefined
 
   constructor(options: ServeWebSocketOptions, limits: SocketLimits) {
-    const { clock = systemClock, logger = loggerOf(options.registry) } = options
+    const { clock = systemClock } = options
+    const logger = isolatedLogger(options.logger ?? loggerOf(options.registry))
     this.#options = options
     this.#limits = limits
     this.#clock = clock
@@ -213,11 +215,9 @@ class Served implements ServedWebSocket {
     })
     if (transport.state === "closed") return
     this.#connections.add(calls)
-    try {
-      onConnection?.({ callMap: calls.callMap, identity, request })
-    } catch (error) {
-      this.#logger.error("onConnection threw", { error })
-    }
+    notify(this.#logger, "onConnection threw", () =>
+      onConnection?.({ callMap: calls.callMap, identity, request }),
+    )
   }
 
   /** Who calls, and whether it may; nothing where the connection says it all. */

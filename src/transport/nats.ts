@@ -3,13 +3,13 @@ import { validateOptions } from "../internal/options.ts"
 import { NATS_OPTIONS } from "./bus/broker-options.ts"
 import type { NatsConnection } from "@nats-io/transport-node"
 import { systemClock } from "../internal/clock.ts"
-import { consoleLogger } from "../logger.ts"
 import type { BusOptions } from "./bus/options.ts"
 import { createBusTransport } from "./bus/transport.ts"
 import type { BusTransport } from "./bus/transport.ts"
 import { NatsBus } from "./nats/bus.ts"
 import { settleTarget } from "./nats/servers.ts"
 import type { NatsConnectOptions } from "./nats/servers.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 export type { BusOptions, GuardOptions } from "./bus/options.ts"
 export type { BusStats, CallingStats, ServingStats, WorkerStats } from "./bus/stats.ts"
@@ -50,7 +50,8 @@ const USER = "createNatsTransport"
 export function createNatsTransport(options: NatsTransportOptions = {}): BusTransport {
   validateOptions(USER, options, NATS_OPTIONS)
   const { connection, servers, connect, insecure } = options
-  const { clock = systemClock, logger = consoleLogger } = options
+  const { clock = systemClock } = options
+  const logger = isolatedLogger(options.logger)
   if (connection !== undefined && (servers !== undefined || connect !== undefined)) {
     throw new TypeError(`${USER}() takes either "connection", or "servers" and "connect".`)
   }

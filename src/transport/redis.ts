@@ -1,7 +1,6 @@
 import { validateOptions } from "../internal/options.ts"
 import { REDIS_OPTIONS } from "./bus/broker-options.ts"
 import { systemClock } from "../internal/clock.ts"
-import { consoleLogger } from "../logger.ts"
 import { checkSafety } from "./bus/broker-safety.ts"
 import type { BusOptions } from "./bus/options.ts"
 import { createBusTransport } from "./bus/transport.ts"
@@ -12,6 +11,7 @@ import { connectionsLike, connectionsTo } from "./redis/ioredis.ts"
 import type { MakeConnection, RedisClientLike, RedisConnectOptions } from "./redis/ioredis.ts"
 import { optionsOfUrl, reachOf, reachOfClient } from "./redis/reach.ts"
 import type { Reach } from "./redis/reach.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 export type { BusOptions, GuardOptions } from "./bus/options.ts"
 export type { BusStats, CallingStats, ServingStats, WorkerStats } from "./bus/stats.ts"
@@ -62,7 +62,8 @@ const CONNECT_TIMEOUT = 5000
  */
 export function createRedisTransport(options: RedisTransportOptions = {}): BusTransport {
   validateOptions(USER, options, REDIS_OPTIONS)
-  const { clock = systemClock, logger = consoleLogger, insecure } = options
+  const { clock = systemClock, insecure } = options
+  const logger = isolatedLogger(options.logger)
   const { prefix = "operations", user = "anyone", maxPayload = 8 * MIB } = options
   const { make, reach, connectTimeout } = settleTarget(options)
   checkSafety(USER, { ...reach, insecure })

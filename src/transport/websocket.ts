@@ -3,7 +3,6 @@ import { HEADERS } from "../internal/headers.ts"
 import type { HeadersLike } from "../internal/headers.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { consoleLogger } from "../logger.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
 import { awaitSocket, dialer } from "./dial.ts"
@@ -14,6 +13,7 @@ import { pageLifecycle } from "./page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
 import type { ReconnectDelays, WebSocketTransport } from "./socket-transport.ts"
 import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
+import { isolatedLogger } from "../internal/notify.ts"
 
 /** Options of `createWebSocketTransport`. */
 export interface WebSocketTransportOptions extends SocketLimitOptions {
@@ -72,7 +72,8 @@ export function createWebSocketTransport(
   options: WebSocketTransportOptions = {},
 ): WebSocketTransport {
   validateOptions("createWebSocketTransport", options, WEBSOCKET_OPTIONS)
-  const { clock = systemClock, logger = consoleLogger, connectTimeout = 10_000 } = options
+  const { clock = systemClock, connectTimeout = 10_000 } = options
+  const logger = isolatedLogger(options.logger)
   const limits = settleLimits(options, CLIENT_BUFFER)
   const dial = {
     headers: options.headers,

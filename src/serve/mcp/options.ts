@@ -1,9 +1,9 @@
 import { ERROR_REPORTING, Failures } from "../../engine/failures.ts"
 import type { ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
-import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
 import type { OperationSpec } from "../../types.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
 
 /** How operations are shown to MCP clients. */
 export interface SurfaceOptions extends ErrorReporting {
@@ -104,7 +104,7 @@ export interface StreamLimits {
 export function settleOptions(options: SurfaceOptions): SettledOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto" } = expose
-  const logger = options.logger ?? consoleLogger
+  const logger = isolatedLogger(options.logger)
   const maxLimit = options.maxStreamLimit ?? 1000
   const maxTimeoutMs = options.maxStreamTimeoutMs ?? 300_000
   return {

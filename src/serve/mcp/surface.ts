@@ -17,6 +17,7 @@ import { settleOptions } from "./options.ts"
 import type { SettledOptions, SurfaceOptions } from "./options.ts"
 import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
+import { notify } from "../../internal/notify.ts"
 
 export type { ExposeOptions, ExposeRule, SurfaceOptions } from "./options.ts"
 
@@ -166,11 +167,7 @@ class Surface implements MCPSurface {
     queueMicrotask(() => {
       this.#isTelling = false
       for (const listener of this.#listeners) {
-        try {
-          listener()
-        } catch (error) {
-          this.#options.logger.error("A listener for changed tools threw", { error })
-        }
+        notify(this.#options.logger, "A listener for changed tools threw", listener)
       }
     })
   }

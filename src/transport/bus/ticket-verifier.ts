@@ -5,7 +5,6 @@ import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { importPeer } from "../../internal/import-peer.ts"
-import { consoleLogger } from "../../logger.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
@@ -22,6 +21,7 @@ import { ALGORITHM, loadTicketKey, settleTicketKey } from "./ticket-keys.ts"
 import type { LoadedKey, SettledKey, TicketKey } from "./ticket-keys.ts"
 import { reasonOf, TicketRefused } from "./ticket-reasons.ts"
 import type { TicketSubject, TicketVerifier } from "./tickets.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
 
 /** Which tickets are taken. Needs the package `jose`. */
 export interface TicketVerifierOptions {
@@ -82,7 +82,8 @@ class Verifier implements TicketVerifier {
   #loaded: Promise<Loaded> | undefined
 
   constructor(options: TicketVerifierOptions) {
-    const { clockTolerance = 5, logger = consoleLogger, clock = systemClock } = options
+    const { clockTolerance = 5, clock = systemClock } = options
+    const logger = isolatedLogger(options.logger)
     this.#issuer = checkName(USER, "issuer", options.issuer)
     this.#audience = checkName(USER, "audience", options.audience)
     this.#keys = settleKeys(options.keys)

@@ -2,7 +2,6 @@ import type { CallEvent } from "../../call-events.ts"
 import { refusal } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
 import { systemClock } from "../../internal/clock.ts"
-import { consoleLogger } from "../../logger.ts"
 import type { CallFate, ServedOperations, Transport, TransportReceiver } from "../types.ts"
 import { GuardedCaller } from "./caller.ts"
 import { settleGuard } from "./options.ts"
@@ -11,6 +10,8 @@ import type { BusStats } from "./stats.ts"
 import { turnClock } from "./turn-clock.ts"
 import type { Bus, BusCaller, BusReceiver } from "./types.ts"
 import { GuardedWorker } from "./worker.ts"
+import type { Logger } from "../../logger.ts"
+import { isolatedLogger, notify } from "../../internal/notify.ts"
 
 /** A transport to everyone on a broker: calls find a worker, and workers answer whoever calls. */
 export interface BusTransport extends Transport {
@@ -46,19 +47,22 @@ class GuardedTransport implements BusTransport, BusReceiver {
   }>()
   #receiver: TransportReceiver | undefined
   #wasLost = false
-  /** Why the broker will never be reached. */
+  readonly #logger: Logger
   /** Why calls fail until the broker is reached again. */
   #refused: CallError | undefined
+  /** Why the broker will never be reached. */
   #error: CallError | undefined
 
   constructor(user: string, bus: Bus, options: BusOptions, surface: string) {
-    const { logger = consoleLogger, isTrusted = false } = options
+    const { isTrusted = false } = options
+    const logger = isolatedLogger(options.logger)
     const clock = turnClock(options.clock ?? systemClock)
     const { signer, verifier, identify } = options
     const settings = settleGuard(options.guard)
     this.isTrusted = isTrusted
     this.surface = surface
     this.#bus = bus
+    this.#logger = logger
     this.#caller = new GuardedCaller(bus, settings, { clock, logger, signer })
     this.#worker = new GuardedWorker(bus, settings, { clock, logger, verifier, identify })
   }
@@ -185,6 +189,8 @@ class GuardedTransport implements BusTransport, BusReceiver {
   }
 
   #tell(reason: string | undefined): void {
-    for (const listener of this.#listeners) listener(reason)
+    for (const listener of this.#listeners) {
+      notify(this.#logger, "A listener of onHealth threw", () => listener(reason))
+    }
   }
 }
