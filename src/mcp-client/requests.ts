@@ -1,6 +1,7 @@
 import { CallError } from "../errors.ts"
 import type { SettledServer } from "../mcp/config.ts"
 import type { MCPEra } from "../mcp/model.ts"
+import { isUnreached } from "../mcp/errors.ts"
 import { statusOf } from "./era.ts"
 import { memberOf } from "./frames.ts"
 import type { Gate } from "./gate.ts"
@@ -23,6 +24,8 @@ export interface RequestHost {
   ready(patience: Patience): Promise<Session>
   /** The server does not know this session any more. */
   expired(session: Session): void
+  /** A request did not reach the server, or lost it on the way. */
+  unreached(session: Session, error: CallError): void
 }
 
 /** One request, as a caller makes it. */
@@ -122,6 +125,7 @@ export async function sendWithin(
         host.expired(session)
         continue
       }
+      if (isUnreached(thrown)) host.unreached(session, error)
       const isLoss = session.isLost || memberOf(thrown, "code") === "CONNECTION_CLOSED"
       if (isLoss && (!isSent || isRepeatable) && losses++ === 0) continue
       const canWait = retryAfterMs !== undefined && retryAfterMs < patience.left

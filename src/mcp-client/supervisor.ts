@@ -87,6 +87,13 @@ export class Supervisor {
     session.retire()
   }
 
+  /** A server over HTTP has no connection that could be lost: the first request in vain says that it is away. */
+  unreached(session: Session, error: CallError): void {
+    if (session !== this.#session || this.#host.settled.channel.kind === "stdio") return
+    this.#lost(session, error)
+    session.retire()
+  }
+
   /** Closes what is open, and forgets what went wrong. */
   async reset(): Promise<void> {
     this.assertOpen()

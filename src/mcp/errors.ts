@@ -66,6 +66,12 @@ const LOST: ReadonlySet<string> = new Set([
   "ERR_STREAM_PREMATURE_CLOSE",
 ])
 
+/** Whether a request did not reach its server, or lost it on the way. */
+export function isUnreached(thrown: unknown): boolean {
+  const { code = "" } = errorPartsOf(thrown)
+  return NEVER_SENT.has(code) || LOST.has(code)
+}
+
 const LATE: ReadonlySet<string> = new Set([
   "REQUEST_TIMEOUT",
   "ETIMEDOUT",

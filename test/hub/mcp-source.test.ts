@@ -37,7 +37,11 @@ vi.mock("../../src/mcp-client/connect.ts", () => ({
 /** Timers that run when they are told to. */
 class Timers {
   readonly waiting = new Map<number, { readonly run: () => void; readonly delay: number }>()
+  time = 0
   #last = 0
+  now(): number {
+    return this.time
+  }
   setTimeout(run: () => void, delay: number): number {
     this.waiting.set(++this.#last, { run, delay })
     return this.#last
@@ -134,11 +138,30 @@ test("a server that is lost is connected again, later each time", async () => {
   expect(await timers.next()).toBeGreaterThan(100)
   expect(health.at(-1)).toBeUndefined()
   expect(timers.waiting.size).toBe(0)
+  timers.time += 30_000
   server.tell({ type: "lost", error: new Error("again") })
   server.tell({ type: "connected" })
   server.reconnect = () => Promise.reject(new Error("not to be asked"))
   expect(await timers.next()).toBe(100)
   expect(health.slice(-2)).toEqual(["again", undefined])
+  await source.close()
+})
+
+test("a server that ends soon after each start is started ever more seldom", async () => {
+  const { source, timers } = await open({ mcp: "node a" })
+  server.reconnect = () => Promise.resolve()
+  let restarts = 0
+  while (timers.time < 30_000) {
+    timers.time += 400
+    server.tell({ type: "lost", error: new Error("crashed") })
+    timers.time += (await timers.next()) ?? Number.POSITIVE_INFINITY
+    restarts++
+  }
+  expect(restarts).toBeLessThan(9)
+  // One that lasts is restarted soon again.
+  timers.time += 30_000
+  server.tell({ type: "lost", error: new Error("crashed") })
+  expect(await timers.next()).toBe(100)
   await source.close()
 })
 

@@ -10,6 +10,9 @@ import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
 import { readMCPEntry } from "./mcp-entry.ts"
 
+/** Milliseconds after which a connection has lasted. */
+const STABLE = 30_000
+
 /** The tools of a server. When it is lost it is connected again, without anybody having to call it. */
 export const openMCP: OpenSourceOf = async (source, context) => {
   const { connectClient } = await import("../../mcp-client/connect.ts")
@@ -64,13 +67,16 @@ class MCPOpenSource implements OpenSource {
   readonly #health = new Set<(reason: string | undefined) => void>()
   readonly #stopListening: () => void
   #timer: unknown
+  /** Attempts in vain, and connections that did not last, in a row. */
   #failures = 0
+  #connectedAt: number
   #isLost = false
   #isClosed = false
 
   constructor(wrapper: MCPClientWrapper, context: SourceContext) {
     this.#wrapper = wrapper
     this.#context = context
+    this.#connectedAt = context.clock.now()
     this.#stopListening = wrapper.client.onEvent((event) => {
       if (event.type === "lost") this.#lost(event.error)
       else if (event.type === "connected") this.#back()
@@ -114,13 +120,18 @@ class MCPOpenSource implements OpenSource {
   }
 
   #lost(error: unknown): void {
+    const isNew = !this.#isLost
     this.#isLost = true
     this.#tell(reasonOf(error))
+    if (!isNew) return
+    // One that ends soon after each start is started ever more seldom, as if it had not started.
+    if (this.#context.clock.now() - this.#connectedAt >= STABLE) this.#failures = 0
     this.#later()
+    this.#failures++
   }
 
   #back(): void {
-    this.#failures = 0
+    this.#connectedAt = this.#context.clock.now()
     if (!this.#isLost) return
     this.#isLost = false
     this.#tell(undefined)

@@ -34,6 +34,21 @@ describe("a session", () => {
     },
   )
 
+  test.each(["legacy", "modern"] as const)(
+    "whose server is away is lost after the first call that fails (%s)",
+    async (era) => {
+      const remote = await serveAwkward({ era })
+      await using server = open({ url: remote.url })
+      await server.call("echo", { text: "before" })
+      expect(server.connection.status.state).toBe("ready")
+      await remote[Symbol.asyncDispose]()
+
+      expect(await failure(server.call("echo"))).toMatchObject({ code: "UNAVAILABLE" })
+      expect(server.connection.status.state).not.toBe("ready")
+      expect(server.events.map(({ type }) => type)).toContain("lost")
+    },
+  )
+
   test("that is forgotten again and again is an error", async () => {
     await using remote = await serveAwkward({ era: "legacy" })
     await using server = open({ url: remote.url })
