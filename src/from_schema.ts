@@ -34,14 +34,14 @@ const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
  * Takes JSON Schema (2020-12, 2019-09, draft-07, -06, -04), OpenAPI 3.0's dialect, a TypeBox type, or anything
  * with a Standard JSON Schema form, and gives plain, frozen, self-contained JSON Schema 2020-12.
  *
- * The result works with TypeBox's `Compile`. Places that could not be taken over accept anything and are told
+ * The result works with TypeBox's `Compile`, `Type.Partial`, `Type.Pick`, `Value.Default` and their kin. Places that could not be taken over accept anything and are told
  * to `onDiagnostic`; see also {@link schemaDiagnostics}. Throws `TypeError` for what is no schema at all.
  */
 export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TSchema {
   validateOptions("FromSchema", options, FROM_SCHEMA_OPTIONS)
   const { onDiagnostic = warn, ...admission } = options
   const source = jsonSchemaOf(schema, "input")
-  const admitted = admitSchema(source, admission)
+  const admitted = admitSchema(source, { ...admission, markTypes: true })
   // One that came in admitted was reported when it was.
   if (admitted.schema !== source) admitted.diagnostics.forEach((found) => onDiagnostic(found))
   diagnosticsOf.set(admitted.schema, admitted.diagnostics)

@@ -1,8 +1,10 @@
 import { toStandardJsonSchema } from "@valibot/to-json-schema"
 import { type } from "arktype"
 import { Type } from "typebox"
+import type { TObject } from "typebox"
 import { Compile as CompileType } from "typebox/compile"
 import { Compile } from "typebox/schema"
+import * as Value from "typebox/value"
 import * as v from "valibot"
 import { afterEach, describe, expect, test, vi } from "vitest"
 import { z } from "zod"
@@ -122,4 +124,52 @@ describe("schemas of other libraries", () => {
 test("schemaDiagnostics has nothing to say about other values", () => {
   expect(schemaDiagnostics({})).toEqual([])
   expect(schemaDiagnostics(undefined)).toEqual([])
+})
+
+describe("TypeBox's own functions on what FromSchema gives", () => {
+  const schema = FromSchema({
+    type: "object",
+    properties: {
+      a: { type: "string" },
+      b: { type: "integer", default: 3 },
+      c: {
+        type: "array",
+        items: { type: "object", properties: { d: { type: "boolean", default: true } } },
+      },
+      e: { anyOf: [{ type: "null" }, { const: "x" }] },
+      f: { enum: ["p", "q"] },
+    },
+    required: ["a", "b"],
+  }) as unknown as TObject
+
+  test("Type.Partial lets every property out, and keeps what each of them is", () => {
+    const check = CompileType(Type.Partial(schema))
+
+    expect(check.Check({})).toBe(true)
+    expect(check.Check({ a: "x" })).toBe(true)
+    expect(check.Check({ a: 1 })).toBe(false)
+    expect(check.Check({ f: "r" })).toBe(false)
+  })
+
+  test("Type.Pick, Omit, Required and KeyOf see the properties", () => {
+    expect(Type.Pick(schema, ["a", "e"])).toEqual({
+      type: "object",
+      properties: { a: { type: "string" }, e: { anyOf: [{ type: "null" }, { const: "x" }] } },
+      required: ["a"],
+    })
+    expect(Object.keys(Type.Omit(schema, ["a"]).properties)).toEqual(["b", "c", "e", "f"])
+    expect(Type.Required(schema).required).toEqual(["a", "b", "c", "e", "f"])
+    expect(CompileType(Type.KeyOf(schema)).Check("c")).toBe(true)
+  })
+
+  test("Value.Default fills defaults at every level", () => {
+    expect(Value.Default(schema, { a: "x", c: [{}] })).toEqual({ a: "x", b: 3, c: [{ d: true }] })
+    expect(Value.Clean(schema, { a: "x", b: 1, z: 1 })).toEqual({ a: "x", b: 1 })
+  })
+
+  test("the marks are not seen in JSON, by keys or in a registered spec", () => {
+    expect(JSON.stringify(schema)).not.toContain("~")
+    expect(Object.keys(schema)).toEqual(["type", "properties", "required"])
+    expect(FromSchema(schema)).toBe(schema)
+  })
 })

@@ -7,6 +7,7 @@ import { deepFreeze, isPlainRecord, isSchema, type JsonSchema } from "./json.ts"
 import { admitPatterns } from "./pattern.ts"
 import { type SchemaNode, splitReference } from "./refs.ts"
 import { settleReferences } from "./settle-refs.ts"
+import { markTypes } from "./typebox-kinds.ts"
 
 export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./diagnostics.ts"
 
@@ -43,7 +44,11 @@ const MAX_DEPTH = 500
  * anything and give a diagnostic. Throws `TypeError` only for what is no schema at all. A schema that was
  * admitted before comes back as it is.
  */
-export function admitSchema(source: unknown, options: AdmitOptions = {}): AdmittedSchema {
+export function admitSchema(
+  source: unknown,
+  /** With `markTypes`, TypeBox takes the parts for types of its own. */
+  options: AdmitOptions & { readonly markTypes?: boolean } = {},
+): AdmittedSchema {
   if (typeof source === "object" && source !== null) {
     const known = admitted.get(source)
     if (known !== undefined) return known
@@ -56,6 +61,7 @@ export function admitSchema(source: unknown, options: AdmitOptions = {}): Admitt
     diagnostics.push(Object.freeze({ code, path, message }))
   }
   const schema = new Admission(options, report).admit(source)
+  if (options.markTypes === true) markTypes(schema)
   deepFreeze(schema)
   const result = Object.freeze({ schema, diagnostics: Object.freeze(diagnostics) })
   admitted.set(schema, result)
