@@ -27,7 +27,9 @@ import { platformFS } from "./openapi/platform-fs.ts"
 import { reported } from "./openapi/reported.ts"
 import type { ImportReport } from "./openapi/report.ts"
 import { streamItems } from "./openapi/stream.ts"
-import { isPrivateHost } from "./http/egress.ts"
+import { isReadableOnTheWay } from "./http/egress.ts"
+import { isPrivateHost } from "./internal/private-host.ts"
+import { fetchOf } from "./http/public-fetch.ts"
 import type { OpenAPIFS } from "./platform.ts"
 import { quote } from "./schema/describe.ts"
 
@@ -85,7 +87,10 @@ export async function FromOpenAPIFile(
   const text = await readFile(reader, path)
   const allow = allowReferences(url, config.allowedReferences)
   const local = createFileLoader(reader, url, config.allowedReferences)
-  const remote = createUrlLoader({ fetch: config.fetch ?? globalThis.fetch, allow })
+  const remote = createUrlLoader({
+    fetch: fetchOf(config),
+    allow: (wanted) => allow(wanted) && !isBlocked(wanted, config),
+  })
   return await load(text, url, config, allow, async (wanted) =>
     wanted.startsWith("file:") ? await local(wanted) : await remote(wanted),
   )
@@ -105,16 +110,19 @@ export async function FromOpenAPIUrl(
     )
   }
   const { signal, documentHeaders, maxDocumentBytes } = config
+  const headers = documentHeaders && plainHeaders(documentHeaders)
+  if (config.insecure !== true) refuseReadable(new URL(href), headers)
   // Where the document is found in the end is what its references and servers are relative to.
   let found = href
   let allow = allowReferences(href, config.allowedReferences)
   const loader = createUrlLoader({
-    fetch: config.fetch ?? globalThis.fetch,
+    fetch: fetchOf(config),
     // The document itself may move about on its own origin; its references stay in its folder.
-    allow: (wanted) => allow(wanted) || new URL(wanted).origin === origin,
+    allow: (wanted) =>
+      (allow(wanted) || new URL(wanted).origin === origin) && !isBlocked(wanted, config),
     signal,
     maxBytes: maxDocumentBytes,
-    headers: documentHeaders && plainHeaders(documentHeaders),
+    headers,
     origin,
     onLoaded: (asked, at) => {
       if (asked === href) found = at
@@ -140,6 +148,26 @@ export async function prepareRequest(
     )
   }
   return await source.context.caller.prepare(source, input, options)
+}
+
+/** Throws where headers that may hold a credential would be readable on the way. */
+function refuseReadable(url: URL, headers: Readonly<Record<string, string>> | undefined): void {
+  if (headers === undefined || !isReadableOnTheWay(url)) return
+  const name = Object.keys(headers).find((one) => !HARMLESS.test(one))
+  if (name === undefined) return
+  throw new CallError(
+    "EGRESS_BLOCKED",
+    `FromOpenAPIUrl(url, config): the header "${name}" of documentHeaders is not sent to ${url.origin}, ` +
+      `because anyone on the way could read it. Use https, or set insecure: true.`,
+    { retryable: false },
+  )
+}
+
+const HARMLESS = /^(?:accept(?:-\w+)?|user-agent|cache-control|if-none-match|if-modified-since)$/i
+
+/** An address that is private as it is written; what a name resolves to is known when it is connected to. */
+function isBlocked(url: string, { blockPrivate }: OpenAPIConfig): boolean {
+  return blockPrivate === true && isPrivateHost(new URL(url).hostname)
 }
 
 async function load(

@@ -1,5 +1,8 @@
 import { CallError } from "../errors.ts"
-import { isPrivateHost } from "../http/egress.ts"
+import { isReadableOnTheWay } from "../http/egress.ts"
+import { isPrivateHost } from "../internal/private-host.ts"
+import { fetchOf } from "../http/public-fetch.ts"
+import { assertPublic } from "../internal/public-lookup.ts"
 import { retryAfterOf } from "../http/retry-after.ts"
 import type { MCPHttpChannel, SettledServer } from "../mcp/config.ts"
 import { capBody } from "./body-cap.ts"
@@ -53,7 +56,8 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
     if (isHome) await addHeaders(headers, isEndpoint, host)
     else refusePrivate(url, host)
     refuseInsecure(url, headers, settled.name)
-    const send = channel.fetch ?? globalThis.fetch
+    if (channel.blockPrivate) assertPublic(url.hostname)
+    const send = fetchOf(channel)
     const redirect = init?.redirect ?? (isEndpoint ? undefined : "error")
     const request = { ...init, headers, ...(redirect !== undefined && { redirect }) }
     const form = isEndpoint ? undefined : refreshForm(init)
@@ -103,7 +107,7 @@ async function addHeaders(
 }
 
 function refuseInsecure(url: URL, headers: Headers, server: string): void {
-  if (url.protocol === "https:" || isLoopback(url.hostname)) return
+  if (!isReadableOnTheWay(url)) return
   // Parameters of tools are no business of ours.
   const header = [...headers.keys()].find((name) => {
     return CREDENTIAL.test(name) && !name.startsWith("mcp-")
@@ -130,10 +134,6 @@ function refusePrivate(url: URL, { channel, settled }: HttpHost): void {
     "EGRESS_BLOCKED",
     `MCP server "${settled.name}" led to ${url.protocol}//${url.host}, which is not on the public web; nothing was sent there.`,
   )
-}
-
-function isLoopback(hostname: string): boolean {
-  return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }
 
 function tooLarge(settled: SettledServer, isRequest: boolean): CallError {

@@ -81,6 +81,7 @@ function httpChannel(fields: ConfigFields, isSse: boolean): MCPHttpChannel {
     url: urlOf(fields),
     headers: headersOf(fields),
     fetch: fields.callable<typeof globalThis.fetch>("fetch"),
+    blockPrivate: fields.flag("blockPrivate"),
     authProvider: authProviderOf(fields),
     sse: isSse ? "only" : "fallback",
   }

@@ -35,6 +35,7 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   url: { secret: "url" },
   headers: { secret: { either: ["function", { record: "string" }] } },
   fetch: "function",
+  blockPrivate: "boolean",
   authProvider: { methods: [], expected: "an object with token(), or an OAuth client provider" },
   type: {
     oneOf: ["stdio", "local", "http", "streamable-http", "streamableHttp", "remote", "sse"],

@@ -90,6 +90,11 @@ export interface MCPClientConfig {
   readonly headers?: MCPHeaders | undefined
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined
+  /**
+   * Refuse private, loopback and link-local addresses, also those that a public name resolves to: for the
+   * server itself, after redirects, and for what it names, such as its authorization server.
+   */
+  readonly blockPrivate?: boolean | undefined
   readonly authProvider?: MCPAuthProvider | undefined
   /** Default: "stdio" with `command`, "http" with `url`. */
   readonly type?: MCPTransportType | undefined
@@ -178,6 +183,7 @@ export interface MCPHttpChannel {
   readonly url: URL
   readonly headers: MCPHeaders
   readonly fetch: typeof globalThis.fetch | undefined
+  readonly blockPrivate: boolean
   readonly authProvider: MCPAuthProvider | undefined
   /** The old transport: at once, or when the new one is not there. */
   readonly sse: "only" | "fallback"

@@ -1,5 +1,8 @@
 // What needs Node: published as `@alkdev/operations/node`.
 
+export { createPublicFetch } from "../http/public-fetch.ts"
+export type { PublicFetchOptions } from "../http/public-fetch.ts"
+export type { LookupLike } from "../internal/public-lookup.ts"
 export { findConfig } from "../hub/config-file/find.ts"
 export { loadConfig } from "../hub/config-file/load.ts"
 export type { LoadConfigOptions } from "../hub/config-file/load.ts"

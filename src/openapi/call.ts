@@ -3,6 +3,7 @@ import { discard, exchange } from "../http/exchange.ts"
 import type { ExchangeOptions, HttpResponse } from "../http/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../internal/call-headers.ts"
 import { secretsIn } from "../http/headers.ts"
+import { fetchOf } from "../http/public-fetch.ts"
 import { readHttpError } from "../http/http-error.ts"
 import { createTokenSource } from "../http/oauth.ts"
 import { isJson } from "../http/media-type.ts"
@@ -76,7 +77,7 @@ export class Caller {
 
   /** Read for each call: what is put in the place of the platform's later counts too. */
   get fetch(): typeof globalThis.fetch {
-    return this.#config.fetch ?? globalThis.fetch
+    return fetchOf(this.#config)
   }
 
   /** How integers beyond 2^53 are given. */

@@ -51,7 +51,10 @@ export interface HTTPServiceConfig {
   readonly serverVariables?: Readonly<Record<string, string>> | undefined
   /** Other origins that operations may go to, when the document gives them servers of their own. */
   readonly allowedOrigins?: readonly string[] | undefined
-  /** Refuse private, loopback and link-local addresses even where `baseUrl` points to one. */
+  /**
+   * Refuse private, loopback and link-local addresses even where `baseUrl` points to one. On Node, and
+   * without a `fetch` of your own, also those that a public name resolves to when it is connected to.
+   */
   readonly blockPrivate?: boolean | undefined
   /** Sent with each request. Functions are called for each, with who calls what. */
   readonly headers?: CallHeaders | undefined

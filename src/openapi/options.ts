@@ -26,6 +26,8 @@ export interface OpenAPIConfig extends ImportConfig {
 export interface OpenAPIUrlConfig extends OpenAPIConfig {
   /** Sent when the document is loaded, and nowhere else. */
   readonly documentHeaders?: HeadersLike | undefined
+  /** Send `documentHeaders` over plain http to another machine: for a network that only you reach. */
+  readonly insecure?: boolean | undefined
   readonly signal?: AbortSignal | undefined
 }
 
@@ -113,6 +115,7 @@ export const OPENAPI_OPTIONS: OptionsSchema<OpenAPIConfig> = {
 export const OPENAPI_URL_OPTIONS: OptionsSchema<OpenAPIUrlConfig> = {
   ...OPENAPI_OPTIONS,
   documentHeaders: HEADERS,
+  insecure: "boolean",
   signal: "signal",
 }
 

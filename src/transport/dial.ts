@@ -1,3 +1,5 @@
+import { isCallError } from "../errors.ts"
+import { assertPublic, publicLookup } from "../internal/public-lookup.ts"
 import { toBase64 } from "../internal/base64.ts"
 import { plainHeaders } from "../internal/headers.ts"
 import type { HeadersLike } from "../internal/headers.ts"
@@ -17,6 +19,7 @@ export interface DialOptions {
   readonly WebSocket?: WebSocketConstructor | undefined
   readonly maxFrameBytes: number
   readonly connectTimeout: number
+  readonly blockPrivate: boolean
   readonly clock: Clock
 }
 
@@ -135,6 +138,7 @@ class Attempt {
 }
 
 async function makeSocket(url: string, options: DialOptions): Promise<WebSocketLike> {
+  if (options.blockPrivate) assertPublic(new URL(url).hostname)
   const headers = await read(options.headers)
   const token = await read(options.token)
   const protocols = [...((await read(options.protocols)) ?? [])]
@@ -146,6 +150,7 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
       headers: { ...plainHeaders(headers ?? {}), ...authorization },
       maxPayload: options.maxFrameBytes,
       perMessageDeflate: false,
+      ...(options.blockPrivate && { lookup: await publicLookup() }),
     })
   }
   if (headers !== undefined) {
@@ -188,6 +193,7 @@ function base64url(text: string): string {
 /** Why a connection failed, without what a URL or header may hold. */
 function reasonFor(error: unknown): string {
   if (typeof error !== "object" || error === null) return "it could not be opened"
+  if (isCallError(error)) return error.message
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
   const status = statusOf(error)
   if (status !== undefined) return `the server answered ${status}`

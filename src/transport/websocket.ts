@@ -32,6 +32,11 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
   readonly reconnect?: boolean | Partial<ReconnectDelays> | undefined
   /** Milliseconds that connecting may take: 10,000. */
   readonly connectTimeout?: number | undefined
+  /**
+   * Refuse private, loopback and link-local addresses, also those that a public name resolves to. The
+   * latter needs the package `ws`.
+   */
+  readonly blockPrivate?: boolean | undefined
   /** Identities that the server claims, when it calls, count. */
   readonly isTrusted?: boolean | undefined
   readonly clock?: Clock | undefined
@@ -48,6 +53,7 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
     either: ["boolean", { members: { minDelay: { min: 0 }, maxDelay: { min: 0 } } }],
   },
   connectTimeout: "duration",
+  blockPrivate: "boolean",
   isTrusted: "boolean",
   clock: "clock",
   logger: "logger",
@@ -82,6 +88,7 @@ export function createWebSocketTransport(
     WebSocket: options.WebSocket,
     maxFrameBytes: limits.maxFrameBytes,
     connectTimeout,
+    blockPrivate: options.blockPrivate === true,
     clock,
   }
   const lifecycle = pageLifecycle()

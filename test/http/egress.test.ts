@@ -1,6 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { isPrivateHost, originOf, sameOrigin } from "../../src/http/egress.ts"
+import { originOf, sameOrigin } from "../../src/http/egress.ts"
+import { isPrivateHost } from "../../src/internal/private-host.ts"
 
 describe("isPrivateHost", () => {
   test.each([

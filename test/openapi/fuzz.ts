@@ -1,7 +1,7 @@
 import { isCallError, OperationRegistry } from "../../src/index.ts"
 import { FromOpenAPI, prepareRequest } from "../../src/from_openapi.ts"
 import type { ImportedOperations, OpenAPIConfig } from "../../src/from_openapi.ts"
-import { isPrivateHost } from "../../src/http/egress.ts"
+import { isPrivateHost } from "../../src/internal/private-host.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
 import { valueFor } from "./fuzz/inputs.ts"
 import { mutate } from "./fuzz/mutate.ts"

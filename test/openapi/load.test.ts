@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
 import { afterAll, describe, expect, test } from "vitest"
 import { FromOpenAPI, FromOpenAPIFile, FromOpenAPIUrl } from "../../src/from_openapi.ts"
-import type { ImportedOperations } from "../../src/from_openapi.ts"
+import type { ImportedOperations, OpenAPIUrlConfig } from "../../src/from_openapi.ts"
 import { serve } from "../http/server.ts"
 import { quietRegistry, rejection, thrown } from "../support/operations.ts"
 import { oneOperation, record } from "./recorder.ts"
@@ -399,5 +399,44 @@ describe("FromOpenAPI", () => {
     expect(one?.report).toEqual(other?.report)
     expect(one?.[0]?.inputSchema).toEqual(other?.[0]?.inputSchema)
     expect(one?.[0]?.outputSchema).toEqual(other?.[0]?.outputSchema)
+  })
+})
+
+describe("documentHeaders over plain http", () => {
+  const spec = JSON.stringify(oneOperation("/x", "get", {}))
+  const sent: unknown[] = []
+  const fetch = async (url: unknown, init?: RequestInit): Promise<Response> => {
+    sent.push(url, init?.headers)
+    return new Response(spec)
+  }
+  const load = (url: string, more: Partial<OpenAPIUrlConfig> = {}): Promise<unknown> =>
+    FromOpenAPIUrl(url, { namespace: "api", fetch, ...more })
+
+  test.each(["authorization", "X-Key", "cookie"])(
+    "do not carry %s to another host",
+    async (name) => {
+      const before = sent.length
+      const error = await rejection(
+        load("http://docs.example/openapi.json", { documentHeaders: { [name]: "canary-1" } }),
+      )
+
+      expect(error).toMatchObject({ code: "EGRESS_BLOCKED" })
+      expect(String(error)).toContain("insecure: true")
+      expect(String(error)).not.toContain("canary-1")
+      expect(sent).toHaveLength(before)
+    },
+  )
+
+  test.each<[string, Partial<OpenAPIUrlConfig>]>([
+    ["https://docs.example/openapi.json", { documentHeaders: { authorization: "x" } }],
+    ["http://127.0.0.1/openapi.json", { documentHeaders: { authorization: "x" } }],
+    ["http://localhost/openapi.json", { documentHeaders: { authorization: "x" } }],
+    ["http://docs.example/openapi.json", { documentHeaders: { "accept-language": "en" } }],
+    ["http://docs.example/openapi.json", { documentHeaders: { "x-key": "x" }, insecure: true }],
+    ["http://docs.example/openapi.json", {}],
+  ])("go to %s with %j", async (url, more) => {
+    await load(url, more)
+
+    expect(sent.at(-1)).toMatchObject(more.documentHeaders ?? {})
   })
 })

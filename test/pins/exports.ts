@@ -91,6 +91,7 @@ export const EXPORTS: Readonly<Record<string, readonly string[]>> = {
   "./nats": ["createNatsTransport", "createTicketSigner", "createTicketVerifier"],
   "./node": [
     "createHub",
+    "createPublicFetch",
     "findConfig",
     "loadConfig",
     "nodeFS",

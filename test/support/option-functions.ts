@@ -25,6 +25,7 @@ import { OpenAPIServiceRegistry } from "../../src/openapi-services.ts"
 import { createRegistry } from "../../src/registry.ts"
 import { buildCallHandler, serveCalls } from "../../src/call.ts"
 import { settleConfig } from "../../src/config.ts"
+import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http/public-fetch.ts"
 import { FROM_CALL_OPTIONS } from "../../src/from_call.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
@@ -180,6 +181,7 @@ export const FUNCTIONS: readonly OptionFunction[] = [
   row("createTicketSigner", TICKET_SIGNER_OPTIONS, createTicketSigner),
   row("createTicketVerifier", TICKET_VERIFIER_OPTIONS, createTicketVerifier),
   row("paginate", PAGINATE_OPTIONS, (options) => paginate(registry, "a.b", {}, options)),
+  row("createPublicFetch", PUBLIC_FETCH_OPTIONS, createPublicFetch),
   row("FromSchema", FROM_SCHEMA_OPTIONS, (options) => FromSchema({}, options)),
   row("fromStandardSchema", FROM_STANDARD_SCHEMA_OPTIONS, (options) =>
     fromStandardSchema({} as never, options),

@@ -1,4 +1,4 @@
-import { isPrivateHost } from "../../http/egress.ts"
+import { isPrivateHost } from "../../internal/private-host.ts"
 import { CallError, ErrorCode } from "../../errors.ts"
 import type { RequestPlan, ServerModel } from "../model.ts"
 import { unusable } from "./fault.ts"

@@ -1,6 +1,7 @@
 import type * as jose from "jose"
 import type { CryptoKey as JoseKey, JWTVerifyGetKey } from "jose"
 import { CallError } from "../../../errors.ts"
+import { fetchOf } from "../../../http/public-fetch.ts"
 import { importPeer, MissingPackage } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../platform.ts"
 import type { Identity } from "../../../types.ts"
@@ -63,7 +64,7 @@ export class JwtVerifier {
 
   async #open(): Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> {
     const jose = await loadJose()
-    return { jose, getKey: keyGetter(jose, this.#key) }
+    return { jose, getKey: keyGetter(jose, this.#key, this.#options.blockPrivate === true) }
   }
 }
 
@@ -73,7 +74,7 @@ export function loadJose(user = "auth.jwt"): Promise<Jose> {
 }
 
 /** What `jose` asks for keys; it has checked the algorithm by then. */
-function keyGetter(jose: Jose, settled: SettledKey): JWTVerifyGetKey {
+function keyGetter(jose: Jose, settled: SettledKey, blockPrivate: boolean): JWTVerifyGetKey {
   switch (settled.kind) {
     case "key":
       return () => settled.key
@@ -88,7 +89,10 @@ function keyGetter(jose: Jose, settled: SettledKey): JWTVerifyGetKey {
       }
     }
     case "jwks": {
-      const find = jose.createRemoteJWKSet(settled.url)
+      const find = jose.createRemoteJWKSet(
+        settled.url,
+        blockPrivate ? { [jose.customFetch]: fetchOf({ blockPrivate }) } : {},
+      )
       return async (header, token) => {
         try {
           return await find(header, token)

@@ -34,6 +34,8 @@ export interface NamedApiKey {
 export interface JwtOptions {
   /** Where the issuer publishes its keys. Either this or `key`. */
   readonly jwks?: string | URL | undefined
+  /** The keys are not loaded from private addresses, also where a public name leads to one. */
+  readonly blockPrivate?: boolean | undefined
   /** A public key or certificate; for `HS256` and its kin a secret of at least 32 bytes. */
   readonly key?: JwtKey | undefined
   readonly issuer: string
@@ -70,6 +72,7 @@ export const API_KEY: OptionsSchema<ApiKey & NamedApiKey> = {
 
 const JWT_OPTIONS: OptionsSchema<JwtOptions> = {
   jwks: "url",
+  blockPrivate: "boolean",
   key: { secret: { either: ["text", { methods: [], expected: "bytes, a JWK or a CryptoKey" }] } },
   issuer: { required: "text" },
   audience: { required: { either: ["text", { list: "text" }] } },
