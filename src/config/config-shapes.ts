@@ -65,6 +65,7 @@ const jwt = fields(
     issuer: text("Who it is.", { refers: true }),
     audience: text("Whom its tokens are for.", { refers: true }),
     algorithms: listOf("Allowed algorithms.", text("Such as RS256.")),
+    blockPrivate: flag("Its keys are not loaded from private addresses."),
   },
   { required: ["jwksUrl", "issuer", "audience"] },
 )

@@ -44,6 +44,12 @@ export interface OpenAPISource extends CommonSource {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent when the document is loaded, and nowhere else. */
   readonly documentHeaders?: Readonly<Record<string, string>> | undefined
+  /** Send `documentHeaders` over plain http to another machine: for a network that only you reach. */
+  readonly insecure?: boolean | undefined
+  /** Refuse private addresses for the document and for calls, also where a public name resolves to one. */
+  readonly blockPrivate?: boolean | undefined
+  readonly normalize?: NormalizeMode | undefined
+  readonly output?: OutputMode | undefined
   /** One credential for all operations that need one, by reference: `"${env:TOKEN}"`. */
   readonly auth?: Credential | string | undefined
   /** Credentials by the name of the security scheme. */
@@ -60,6 +66,8 @@ export interface MCPSource extends CommonSource {
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Variables of the server's process; values may refer. */
   readonly env?: Readonly<Record<string, string>> | undefined
+  /** Refuse a server on a private address, also where a public name resolves to one. */
+  readonly blockPrivate?: boolean | undefined
 }
 
 /** The operations of another hub, or of the workers behind a broker. */
@@ -88,8 +96,13 @@ export interface RemoteSource extends CommonSource {
         readonly key?: string | undefined
       }
     | undefined
-  /** A broker on another machine may do without TLS and credentials: for a network that only you reach. */
+  /**
+   * A broker on another machine may do without TLS and credentials, and a hub there receives `token` and
+   * `headers` without TLS: for a network that only you reach.
+   */
   readonly insecure?: boolean | undefined
+  /** Refuse a hub on a private address, also where a public name resolves to one. */
+  readonly blockPrivate?: boolean | undefined
   /** Tells workers behind a broker who calls, signed; without it they hear of the hub alone. */
   readonly ticket?: TicketConfig | undefined
 }
@@ -137,6 +150,8 @@ export interface ServerConfig {
         readonly issuer: string
         readonly audience: string
         readonly algorithms?: readonly string[] | undefined
+        /** Do not load the keys from private addresses. */
+        readonly blockPrivate?: boolean | undefined
       }
     | undefined
   readonly allowedHosts?: readonly string[] | undefined

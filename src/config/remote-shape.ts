@@ -35,7 +35,12 @@ export const remote: Readonly<Record<string, Shape>> = {
     cert: pem("The hub's own certificate, by reference: ${file:hub.pem}."),
     key: secret("The key of that certificate, by reference: ${file:hub-key.pem}."),
   }),
-  insecure: flag("A broker on another machine may do without TLS and credentials."),
+  insecure: flag(
+    "A broker on another machine may do without TLS and credentials, and a hub gets its token without TLS.",
+  ),
+  blockPrivate: flag(
+    "A hub on a private address is refused, also where a public name resolves to one.",
+  ),
   ticket: fields(
     "Tells workers behind a broker who calls, signed.",
     {
@@ -49,7 +54,7 @@ export const remote: Readonly<Record<string, Shape>> = {
   ),
 }
 
-const OF_BROKERS = ["user", "password", "prefix", "tls", "insecure", "ticket"] as const
+const OF_BROKERS = ["user", "password", "prefix", "tls", "ticket"] as const
 
 /** The shape of a remote source, that also says which fields are not for the address it has. */
 export function checkRemote(shape: Shape): Shape {
@@ -61,7 +66,7 @@ export function checkRemote(shape: Shape): Shape {
       const scheme = schemeOf(value["remote"])
       if (scheme === undefined) return
       const isBroker = (BROKERS as readonly string[]).includes(scheme)
-      for (const name of isBroker ? ["headers"] : OF_BROKERS) {
+      for (const name of isBroker ? ["headers", "blockPrivate"] : OF_BROKERS) {
         if (!isGiven(value, name)) continue
         const whose = isBroker ? "another hub" : "a broker, such as nats://…"
         found.fault([...keys, name], `is for ${whose}; "remote" begins with "${scheme}://".`)

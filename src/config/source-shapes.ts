@@ -75,6 +75,10 @@ const mcp: Shape = {
   },
 }
 
+const blockPrivate = flag(
+  "Private addresses are refused, also where a public name resolves to one.",
+)
+
 const openapi = {
   openapi: text("A file, relative to the config, or an http(s) address.", {
     refers: true,
@@ -92,7 +96,19 @@ const openapi = {
     credential("A credential."),
   ),
   allowedOrigins: listOf("Other origins that operations may go to.", text("An origin.")),
-  timeout: number("Milliseconds that a request may take.", { least: 1 }),
+  timeout: number("Milliseconds that a call may take; default: 30,000.", { least: 1 }),
+  insecure: flag("documentHeaders may go to another machine over plain http."),
+  blockPrivate,
+  normalize: oneOf("What becomes of results; default: as the registry says, else keep.", [
+    "strip",
+    "keep",
+    "off",
+  ]),
+  output: oneOf("What becomes of results that do not match their schema.", [
+    "warn",
+    "strict",
+    "off",
+  ]),
 }
 
 /** The fields of each kind, the common ones included. */
@@ -106,6 +122,7 @@ export const SOURCE_FIELDS: Readonly<Record<SourceKind, Readonly<Record<string, 
       "Variables of the server's process.",
       text("A value; it may refer: ${env:NAME}.", { refers: true }),
     ),
+    blockPrivate,
     ...common,
   },
   remote: {

@@ -49,6 +49,7 @@ export const SERVE_HUB_OPTIONS: OptionsSchema<ServeHubOptions> = {
       issuer: { required: "text" },
       audience: { required: "text" },
       algorithms: { list: "text" },
+      blockPrivate: "boolean",
     } satisfies OptionsSchema<NonNullable<ServerConfig["jwt"]>>,
   },
   ...UPGRADE_RULES,

@@ -26,6 +26,7 @@ export async function authOf(
         issuer: await filled(jwt.issuer, "server.jwt.issuer", resolve),
         audience: await filled(jwt.audience, "server.jwt.audience", resolve),
         algorithms: jwt.algorithms ?? ALGORITHMS,
+        blockPrivate: jwt.blockPrivate,
       },
     }),
   }

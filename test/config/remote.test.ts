@@ -10,6 +10,7 @@ describe("a remote source", () => {
   test.each<object>([
     { remote: "https://tools.example.com", token: "${env:TOKEN}", headers: { a: "b" } },
     { remote: "wss://tools.example.com/ws", required: true },
+    { remote: "http://tools.example.com", token: "${env:T}", insecure: true, blockPrivate: true },
     { remote: "nats://127.0.0.1:4222" },
     { remote: "nats://a.example:4222,nats://b.example:4222", user: "hub", password: "${env:P}" },
     { remote: "tls://nats.example", token: "${env:TOKEN}", tls: { ca: "${file:ca.pem}" } },
@@ -34,6 +35,7 @@ describe("a remote source", () => {
     ["a login in the address", { remote: "nats://me:x@a:4222" }, `Write them as "user"`],
     ["one in that of Redis", { remote: "redis://:x@a" }, `Write them as "user"`],
     ["headers for a broker", { remote: "nats://a", headers: { a: "b" } }, "is for another hub"],
+    ["a block for a broker", { remote: "nats://a", blockPrivate: true }, "is for another hub"],
     ["a user for a hub", { remote: "https://a.b", user: "me" }, "is for a broker"],
     ["a ticket for a hub", { remote: "ws://a.b", ticket: KEY }, "is for a broker"],
     ["a token for Redis", { remote: "redis://a", token: "${env:T}" }, `Give "password"`],

@@ -40,6 +40,7 @@ async function configOf(
     ...entry,
     ...(headers !== undefined && { headers: { ...asRecord(entry.headers), ...headers } }),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
+    ...(given.blockPrivate === true && !isProcess && { blockPrivate: true }),
     ...(isProcess && { cwd: resolvePath(baseDir, entry.cwd ?? "") }),
   }
 }

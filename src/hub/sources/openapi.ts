@@ -18,7 +18,9 @@ export const openOpenAPI: OpenSourceOf = async (source, context) => {
   const config = await configOf(source.name, source.namespace, given, context.resolve)
   if (/^https?:/i.test(openapi)) {
     const { signal } = context
-    return opened(await FromOpenAPIUrl(openapi, { ...config, documentHeaders, signal }), undefined)
+    const { insecure } = given
+    const loading = FromOpenAPIUrl(openapi, { ...config, documentHeaders, insecure, signal })
+    return opened(await loading, undefined)
   }
   const files = new Set<string>()
   const fs = {
@@ -70,6 +72,9 @@ async function configOf(
     headers,
     allowedOrigins,
     timeout,
+    blockPrivate: given.blockPrivate,
+    normalize: given.normalize,
+    output: given.output,
     auth: lively(auth, resolve) as OpenAPIConfig["auth"],
     credentials: lively(credentials, resolve) as OpenAPIConfig["credentials"],
   }

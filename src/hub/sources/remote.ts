@@ -2,6 +2,7 @@ import type { RemoteSource, SettledSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../errors.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import { reasonOf } from "../../schema/describe.ts"
+import { isReadableOnTheWay } from "../../http/egress.ts"
 import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, SourceContext } from "../model.ts"
 import { isBroker } from "../../config/brokers.ts"
@@ -11,8 +12,15 @@ import { WatchedTransport } from "./watched-transport.ts"
 
 /** The operations of another hub, or of the workers behind a broker. */
 export const openRemote: OpenSourceOf = async (source, context) => {
-  const { remote } = source.config as RemoteSource
+  const { remote, blockPrivate } = source.config as RemoteSource
   const place = await fill(remote, context.resolve, source.name, "remote")
+  if (isBroker(place) && blockPrivate === true) {
+    throw new CallError(
+      "EGRESS_BLOCKED",
+      `Source "${source.name}": "blockPrivate" is for another hub, and "remote" is a broker.`,
+      { retryable: false },
+    )
+  }
   return await (isBroker(place) ? openBroker : openHub)(source, place, context)
 }
 
@@ -30,6 +38,9 @@ async function openHub(
     context.resolve,
     source.name,
   )
+  if (given.insecure !== true && (token ?? headers) !== undefined) {
+    refuseReadable(source.name, new URL(remote), token === undefined ? "headers" : "token")
+  }
   const { clock, logger, signal, retries } = context
   const transport = createWebSocketTransport(socketUrl(remote), {
     token,
@@ -37,6 +48,7 @@ async function openHub(
     clock,
     logger,
     reconnect: retries,
+    blockPrivate: given.blockPrivate,
   })
   const watched = new WatchedTransport(transport)
   const mirror = new Mirror()
@@ -63,6 +75,16 @@ async function openHub(
   } finally {
     signal.removeEventListener("abort", giveUp)
   }
+}
+
+function refuseReadable(name: string, url: URL, what: "token" | "headers"): void {
+  if (!isReadableOnTheWay(url)) return
+  throw new CallError(
+    "EGRESS_BLOCKED",
+    `Source "${name}": its "${what}" is not sent to ${url.origin}, because anyone on the way could read it. ` +
+      `Use https or wss, or set "insecure": true.`,
+    { retryable: false },
+  )
 }
 
 /** Where a hub takes calls, from where it is. */
