@@ -1,3 +1,4 @@
+// One idea: how the calls of one import are sent, from the input to the envelope.
 import { CallError, isCallError } from "../errors.ts"
 import { discard, exchange } from "../http/exchange.ts"
 import type { ExchangeOptions, HttpResponse } from "../http/exchange.ts"

@@ -352,7 +352,7 @@ describe("schemas of a tool", () => {
     const good = await registry.execute("demo.echo", {})
     const bad = await registry.execute("demo.echo", {})
 
-    expect(good.data).toEqual({ n: 12 })
+    expect(good.data).toEqual({ n: 12, extra: 1 })
     expect(good.meta).toMatchObject({ structuredContent: { n: "12", extra: 1 } })
     expect(bad).toMatchObject({ data: { why: 1 }, meta: { isError: true } })
   })
