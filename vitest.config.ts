@@ -1,4 +1,5 @@
-import { availableParallelism } from "node:os"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
 import { defineConfig } from "vitest/config"
 
 /** What has no state of its own beside its modules: these need not be loaded anew for each file. */
@@ -39,6 +40,8 @@ export default defineConfig({
       { extends: true, test: { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC } },
     ],
     environment: "node",
+    // Tests write the configurations that they run, and leave nothing in the home of whoever runs them.
+    env: { OPERATIONS_TRUST: "1", XDG_STATE_HOME: join(tmpdir(), "operations-test-state") },
     // A test that hangs is found; one on a busy machine is given its time.
     testTimeout: 120_000,
     hookTimeout: 120_000,

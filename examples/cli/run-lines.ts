@@ -20,7 +20,7 @@ async function run([, ...argv]: readonly string[]): Promise<number> {
     stdout: sink,
     stderr: sink,
     stdin: process.stdin,
-    env: { LIBRARY_KEY: "key-of-ada-7531" },
+    env: { OPERATIONS_TRUST: "1", LIBRARY_KEY: "key-of-ada-7531" },
     cwd: fileURLToPath(new URL(".", import.meta.url)),
     signal: new AbortController().signal,
     program: "operations",

@@ -4,8 +4,6 @@ import { readArgs } from "./args.ts"
 import type { Command, CommandArgs, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
-// Whoever pressed a key waits; what takes longer is not offered.
-const PATIENCE = 5000
 const MOST = 1000
 /** What may be put into a shell's line as it is, whatever a source calls its things. */
 const SAFE = /^[\w.@:=[\]/-]+$/
@@ -13,12 +11,11 @@ const SAFE = /^[\w.@:=[\]/-]+$/
 /**
  * What could stand at the end of a command line, for the scripts of `operations completion`: a line
  * each, or `:file` and `:directory` for what the shell knows better. Never fails.
+ *
+ * Opens no source, hub or configuration: names of operations are those that earlier commands have seen.
  */
 export async function complete(words: readonly string[], io: CommandIO): Promise<number> {
-  const stop = new AbortController()
-  const timer = setTimeout(() => stop.abort(), PATIENCE)
-  const signal = AbortSignal.any([io.signal, stop.signal])
-  const silent: CommandIO = { ...io, signal, quiet: true, stderr: { write: () => true } }
+  const silent: CommandIO = { ...io, quiet: true, stderr: { write: () => true } }
   try {
     const current = words.at(-1) ?? ""
     const found = await candidates(words.slice(0, -1), current, silent)
@@ -33,8 +30,6 @@ export async function complete(words: readonly string[], io: CommandIO): Promise
     )
   } catch {
     // A line that is being typed is wrong most of the time: nothing to offer, nothing to say.
-  } finally {
-    clearTimeout(timer)
   }
   return 0
 }
@@ -83,8 +78,8 @@ async function valuesOf(
   io: CommandIO,
 ): Promise<readonly string[]> {
   if (name === "source") {
-    const { configFor } = await import("./target/config.ts")
-    return (await configFor(readArgs(rest, options), io)).sources.map((source) => source.name)
+    const { recall } = await import("./target/remembered.ts")
+    return (await recall(readArgs(rest, options), io)).sources
   }
   return offered(spec.complete)
 }
@@ -103,11 +98,9 @@ async function argumentsOf(
   const { positionals } = args
   if (positionals.length >= arity[1]) return []
   if (kind !== "operation") return offered(kind)
-  const { openTarget } = await import("./target/index.ts")
-  await using target = await openTarget(args, io)
+  const { recall } = await import("./target/remembered.ts")
+  const { operations, inputs } = await recall(args, io)
   const [id] = positionals
-  if (id === undefined) return (await target.list({})).operations.map((operation) => operation.id)
-  const { nestedPropertiesOf } = await import("./schema-text.ts")
-  const { inputSchema } = await target.find(id)
-  return (nestedPropertiesOf(inputSchema) ?? []).map(({ name }) => `${name}=`)
+  if (id === undefined) return operations
+  return (Object.hasOwn(inputs, id) ? (inputs[id] ?? []) : []).map((name) => `${name}=`)
 }

@@ -17,6 +17,11 @@ export const sourceOptions: OptionSpecs = {
     description: "The configuration; default: operations.config.* here or above",
     complete: "file",
   },
+  trust: {
+    type: "boolean",
+    description:
+      "Open the configuration that is found here or above, this once; also OPERATIONS_TRUST=1",
+  },
   hub: {
     type: "string",
     value: "url",

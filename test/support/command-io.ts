@@ -39,7 +39,8 @@ export async function runCommand(argv: readonly string[], options: RunOptions = 
     stdin: (async function* () {
       yield await Promise.resolve(stdin)
     })(),
-    env,
+    // Tests write the configurations that they run.
+    env: { OPERATIONS_TRUST: "1", ...env },
     cwd,
     signal: options.signal ?? new AbortController().signal,
     program: "operations",

@@ -14,6 +14,8 @@ import type { Command, CommandArgs, CommandIO } from "../model.ts"
 import { complain, note, oneLine, print, printJson, printText, shown, styled } from "../output.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
 import { openHub } from "../target/open-hub.ts"
+import { requireTrust } from "../trust/require-trust.ts"
+import { keepingTrust } from "../trust/store.ts"
 import { unbroken } from "../wrap.ts"
 
 export const command: Command = {
@@ -63,6 +65,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   if (wrong !== undefined)
     throw new UsageError(`"import" works on a configuration: without --${wrong}.`)
   const file = await configFile(args, io)
+  if (!args.flag("config")) await requireTrust(file, args, io)
   const config = await loadConfig(file, { env: io.env })
   const added = await newSources(args, io, dirname(file))
   for (const { name } of added) refuseTaken(name, config)
@@ -110,7 +113,10 @@ async function addOne(
   const { name, source } = added
   const { state, reason, report } = await tryOut(added, file, io)
   const isWanted = state === "ready" || args.flag("force")
-  const written = isWanted && !args.flag("dry-run") && (await writeSource(file, added, known, io))
+  const written =
+    isWanted &&
+    !args.flag("dry-run") &&
+    (await keepingTrust(file, io, () => writeSource(file, added, known, io)))
   return {
     name,
     source,

@@ -48,6 +48,10 @@ export const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: "Check configuration, credentials and sources",
     load: async () => (await import("./doctor.ts")).command,
   },
+  trust: {
+    summary: "Trust the configuration of a folder",
+    load: async () => (await import("./trust.ts")).command,
+  },
   "hash-key": {
     summary: "Print the hash of an API key, for a configuration",
     load: async () => (await import("./hash-key.ts")).command,

@@ -12,6 +12,7 @@ import type { InitFormat } from "../init/templates.ts"
 import { missingLines, missingPackages, packagesOfSources } from "../packages.ts"
 import type { NeededPackage } from "../packages.ts"
 import { unbroken } from "../wrap.ts"
+import { trustFile } from "../trust/store.ts"
 
 const FORMATS: readonly InitFormat[] = ["ts", "js", "yaml", "json"]
 
@@ -57,7 +58,12 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const found = await discover(folder)
   const drafts = await draftsFor(folder, format, found, hasPackage)
   const isDry = args.flag("dry-run")
-  if (!isDry) for (const draft of drafts) await writeNew(draft)
+  if (!isDry) {
+    for (const draft of drafts) await writeNew(draft)
+    // Whoever writes a configuration trusts it; where that cannot be remembered, the next command asks.
+    const [config] = drafts
+    if (config !== undefined) await trustFile(config.path, io).catch(() => undefined)
+  }
   const written = drafts.map(({ path }) => relative(io.cwd, path) || basename(path))
   if (args.flag("json")) {
     const sources = found.map(({ name, file }) => ({ name, file }))

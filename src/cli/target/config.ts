@@ -5,7 +5,7 @@ import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
 export interface ConfigForOptions {
-  /** The file may have changed since it was read. */
+  /** The file may have changed since it was read; whoever trusted it then agreed to its changes, too. */
   readonly fresh?: boolean | undefined
 }
 
@@ -22,7 +22,11 @@ export async function configFor(
     args.flag(name),
   )
   const own = isAdHoc ? await (await import("./ad-hoc.ts")).adHocSources(args, io) : []
-  const file = args.text("config") ?? (own.length > 0 ? undefined : await configFile(io))
+  const named = args.text("config")
+  const file = named ?? (own.length > 0 ? undefined : await configFile(io))
+  if (file !== undefined && named === undefined && fresh !== true) {
+    await (await import("../trust/require-trust.ts")).requireTrust(file, args, io)
+  }
   const config = file === undefined ? undefined : await load(resolve(io.cwd, file), io, fresh)
   if (config === undefined) return chosen(await settle(own, io), args)
   if (own.length === 0) return chosen(config, args)

@@ -4,8 +4,12 @@ import type { CommandArgs, CommandIO, Target } from "../model.ts"
 export async function openTarget(args: CommandArgs, io: CommandIO): Promise<Target> {
   const { hubAddress } = await import("./hub-address.ts")
   const hub = hubAddress(args, io)
-  if (hub !== undefined) return (await import("./remote.ts")).openRemote(hub, io)
+  const { remembering } = await import("./remembered.ts")
+  if (hub !== undefined) {
+    return remembering((await import("./remote.ts")).openRemote(hub, io), [], args, io)
+  }
   const { configFor } = await import("./config.ts")
   const config = await configFor(args, io)
-  return (await import("./local.ts")).openLocal(config, io)
+  const sources = config.sources.map(({ name }) => name)
+  return remembering((await import("./local.ts")).openLocal(config, io), sources, args, io)
 }

@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { COMMANDS } from "../../../src/cli/commands/index.ts"
 import { serveHTTP } from "../../../src/node/index.ts"
@@ -162,8 +165,14 @@ Example:
 })
 
 describe("completion", () => {
+  let home: string
+  beforeAll(async () => {
+    home = await mkdtemp(join(tmpdir(), "completion-"))
+  })
+  afterAll(async () => await rm(home, { recursive: true }))
+
   function complete(...words: string[]): Promise<Ran> {
-    return run(["__complete", "--", ...words])
+    return run(["__complete", "--", ...words], { env: { HOME: home } })
   }
 
   test.each([["bash"], ["zsh"], ["fish"]])("prints a script for %s", async (shell) => {
@@ -199,6 +208,8 @@ describe("completion", () => {
 
   test("offers operations, and the names of their inputs", async () => {
     const hub = ["--hub", served.url]
+    await run(["list", ...hub], { env: { HOME: home } })
+    await run(["describe", ...hub, "task.create"], { env: { HOME: home } })
 
     expect((await complete("describe", ...hub, "task.")).stdout).toBe("task.create\ntask.fail\n")
     expect((await complete("call", ...hub, "task.create", "")).stdout).toBe(
@@ -208,6 +219,7 @@ describe("completion", () => {
   })
 
   test("offers nothing that a shell could take for a command", async () => {
+    await run(["describe", "--hub", served.url, "x.hostile"], { env: { HOME: home } })
     const { stdout } = await complete("call", "--hub", served.url, "x.hostile", "")
 
     expect(stdout).toBe("")

@@ -31,7 +31,7 @@ export interface KeptText extends TextSink {
 export function testIO(
   options: RunOptions = {},
 ): CommandIO & { readonly stdout: KeptText; readonly stderr: KeptText } {
-  const { columns, ...rest } = options
+  const { columns, env, ...rest } = options
   const sink = (): KeptText => ({
     text: "",
     isTTY: columns !== undefined,
@@ -43,7 +43,8 @@ export function testIO(
   })
   return {
     stdin: emptyInput(),
-    env: {},
+    // Tests write the configurations that they run.
+    env: { OPERATIONS_TRUST: "1", ...env },
     cwd: import.meta.dirname,
     signal: new AbortController().signal,
     program: "operations",

@@ -1,0 +1,52 @@
+import { createHash, randomUUID } from "node:crypto"
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { CommandIO } from "./model.ts"
+
+type Env = CommandIO["env"]
+
+/** The folder in which commands remember things for their user; `undefined` where nothing says which. */
+export function stateFolder(env: Env): string | undefined {
+  const base = filled(env["XDG_STATE_HOME"]) ?? filled(env["LOCALAPPDATA"])
+  if (base !== undefined) return join(base, "operations")
+  const home = filled(env["HOME"]) ?? filled(env["USERPROFILE"])
+  return home === undefined ? undefined : join(home, ".local", "state", "operations")
+}
+
+/** What a file of the state folder holds; `undefined` when it is not there or is no JSON. */
+export async function readState(env: Env, name: string): Promise<unknown> {
+  const folder = stateFolder(env)
+  if (folder === undefined) return undefined
+  try {
+    return JSON.parse(await readFile(join(folder, name), "utf8")) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+/** Writes a file of the state folder, readable for its user alone. Rejects where that cannot be done. */
+export async function writeState(env: Env, name: string, value: unknown): Promise<void> {
+  const folder = stateFolder(env)
+  if (folder === undefined) {
+    throw new Error("There is no folder to remember it in: set HOME or XDG_STATE_HOME.")
+  }
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  // Whoever reads it meanwhile sees the old file or the new one, never half of it.
+  const draft = join(folder, `.${name}.${randomUUID()}`)
+  try {
+    await writeFile(draft, `${JSON.stringify(value, undefined, 2)}\n`, { mode: 0o600, flag: "wx" })
+    await rename(draft, join(folder, name))
+  } catch (error) {
+    await rm(draft, { force: true })
+    throw error
+  }
+}
+
+/** The SHA-256 of some data, as hex. */
+export function hashOf(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex")
+}
+
+function filled(text: string | undefined): string | undefined {
+  return text === undefined || text === "" ? undefined : text
+}

@@ -1,0 +1,96 @@
+import { resolve } from "node:path"
+import { findConfig } from "../../hub/config-file/find.ts"
+import type { CommandArgs, CommandIO, Target } from "../model.ts"
+import { nestedPropertiesOf } from "../schema-text.ts"
+import { hashOf, readState, writeState } from "../state.ts"
+import { hubAddress } from "./hub-address.ts"
+
+/** Names that a command has seen, for completion, which opens nothing by itself. */
+export interface RememberedNames {
+  readonly sources: readonly string[]
+  readonly operations: readonly string[]
+  /** Inputs by operation, of those that were looked at. */
+  readonly inputs: Readonly<Record<string, readonly string[]>>
+}
+
+const NOTHING: RememberedNames = { sources: [], operations: [], inputs: {} }
+const MOST_OPERATIONS = 5_000
+const MOST_INPUTS = 200
+
+/** What was seen where a command line's operations come from. */
+export async function recall(args: CommandArgs, io: CommandIO): Promise<RememberedNames> {
+  const found = (await readState(io.env, await fileOf(args, io))) as
+    | Partial<RememberedNames>
+    | null
+    | undefined
+  const { sources, operations, inputs } = found ?? {}
+  return {
+    sources: names(sources),
+    operations: names(operations),
+    inputs: typeof inputs === "object" && inputs !== null ? inputs : {},
+  }
+}
+
+/** Remembers what a target shows while a command uses it. */
+export function remembering(
+  target: Target,
+  sources: readonly string[],
+  args: CommandArgs,
+  io: CommandIO,
+): Target {
+  const list = target.list.bind(target)
+  const find = target.find.bind(target)
+  target.list = async (query) => {
+    const found = await list(query)
+    const isAll = query.query === undefined && found.operations.length === found.total
+    if (isAll && query.namespace === undefined && query.type === undefined) {
+      const operations = found.operations.slice(0, MOST_OPERATIONS).map(({ id }) => id)
+      await update(args, io, (known) => ({ ...known, sources, operations }))
+    }
+    return found
+  }
+  target.find = async (id) => {
+    const spec = await find(id)
+    const inputs = (nestedPropertiesOf(spec.inputSchema) ?? []).map(({ name }) => name)
+    await update(args, io, (known) => {
+      const kept = Object.entries(known.inputs).filter(([one]) => one !== id)
+      return {
+        ...known,
+        sources,
+        inputs: Object.fromEntries([...kept, [id, inputs] as const].slice(-MOST_INPUTS)),
+      }
+    })
+    return spec
+  }
+  return target
+}
+
+async function update(
+  args: CommandArgs,
+  io: CommandIO,
+  change: (known: RememberedNames) => RememberedNames,
+): Promise<void> {
+  try {
+    const known = await recall(args, io).catch(() => NOTHING)
+    const next = change(known)
+    if (JSON.stringify(known) === JSON.stringify(next)) return
+    await writeState(io.env, await fileOf(args, io), next)
+  } catch {
+    // A command does its work where it cannot remember anything.
+  }
+}
+
+/** Where operations come from, as the name of a file. */
+async function fileOf(args: CommandArgs, io: CommandIO): Promise<string> {
+  const hub = hubAddress(args, io)?.url
+  const own = ["openapi", "mcp", "scan", "remote"].map((name) => args.texts(name))
+  const named = args.text("config")
+  const isFound = hub === undefined && own.every((texts) => texts.length === 0)
+  const config = named === undefined ? (isFound ? await findConfig(io.cwd) : io.cwd) : named
+  const place = [hub ?? null, own, config === undefined ? null : resolve(io.cwd, config)]
+  return `names-${hashOf(JSON.stringify(place)).slice(0, 32)}.json`
+}
+
+function names(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : []
+}
