@@ -193,12 +193,14 @@ function isDisabledServer(config: SourceConfig): boolean {
 }
 
 /** A rule that requires nothing is one that lets anyone. */
-function ruleOf(rule: AccessRule): AccessRule {
-  return Object.freeze({ ...rule, requiredScopes: rule.requiredScopes ?? [] })
+function ruleOf(rule: AccessRule | null | undefined): AccessRule {
+  // One that is no rule has been reported: its configuration is never used.
+  return Object.freeze({ ...rule, requiredScopes: rule?.requiredScopes ?? [] })
 }
 
-function listOf<TItem>(value: TItem | readonly TItem[] | undefined): readonly TItem[] {
-  if (value === undefined) return []
+function listOf<TItem>(value: TItem | readonly TItem[] | null | undefined): readonly TItem[] {
+  // A name without a value, in YAML, is as good as none.
+  if (value === undefined || value === null) return []
   return Array.isArray(value) ? [...(value as readonly TItem[])] : [value as TItem]
 }
 

@@ -80,6 +80,19 @@ describe("settleConfig", () => {
     expect(off?.disabled).toBe(true)
   })
 
+  test.each([[[null]], [[undefined]], [[[]]], [["x"]], [7], [[{ match: [null] }]]])(
+    "access: %j is a ConfigError",
+    (access) => {
+      const config = { sources: { a: { scan: ".", access } } } as never
+      expect(() => settleConfig(config, { baseDir: "/work" })).toThrow(ConfigError)
+    },
+  )
+
+  test("access without a value is no rule", () => {
+    const config = { sources: { a: { scan: ".", access: null } } } as never
+    expect(settleConfig(config, { baseDir: "/work" }).sources[0]?.access).toEqual([])
+  })
+
   test("access rules become a list; one without scopes lets anyone", () => {
     const [only] = settle({
       sources: { a: { scan: ".", access: { match: "public.*" } } },
