@@ -2,6 +2,7 @@ import type { CommandIO, TextSink } from "./model.ts"
 import { charWidth, widthOf } from "./width.ts"
 import { wrap, wrapFor } from "./wrap.ts"
 import { trimEnd } from "../internal/trim-end.ts"
+import { showHiddenText } from "../mcp/hidden-text.ts"
 
 export { styled } from "./style.ts"
 export type { Style } from "./style.ts"
@@ -16,10 +17,9 @@ export function printJson({ stdout }: CommandIO, value: unknown): void {
   stdout.write(`${jsonText(value, stdout.isTTY === true ? 2 : undefined)}\n`)
 }
 
-/** JSON in which a terminal finds nothing to obey. */
+/** JSON in which a terminal finds nothing to obey, and a reader nothing that is not seen. */
 export function jsonText(value: unknown, indent?: number): string {
-  const text = JSON.stringify(value, undefined, indent) ?? "null"
-  return text.replaceAll(/[\u007F-\u009F]/g, escaped)
+  return showHiddenText(JSON.stringify(value, undefined, indent) ?? "null", escaped)
 }
 
 /** A remark on standard error; nothing under `--quiet`. */
@@ -38,17 +38,14 @@ export function printText({ stdout }: CommandIO, text: string): void {
 }
 
 /**
- * A text from elsewhere for a terminal: control characters are shown, not obeyed.
+ * A text from elsewhere for a terminal: control characters, those that turn the direction of a line around, and those
+ * that are not seen are shown, not obeyed.
  *
  * A description with an escape sequence could otherwise repaint what a person reads.
  */
 export function shown(text: string): string {
-  return text.replaceAll("\r\n", "\n").replaceAll(OBEYED, escaped)
+  return showHiddenText(text.replaceAll("\r\n", "\n").replaceAll("\r", escaped), escaped)
 }
-
-// Controls but tab and line feed, and what turns the direction of a line around.
-// oxlint-disable-next-line no-control-regex -- those are what it is about
-const OBEYED = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
 
 /** The same on one line, and no longer than there is room. */
 export function oneLine(text: string, width: number = Number.POSITIVE_INFINITY): string {
@@ -122,8 +119,13 @@ function cut(text: string, room: number): string {
   return `${taken.trimEnd()}…`
 }
 
+/** As JSON writes it, in two halves where one does not suffice. */
 function escaped(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`
+  return Array.from({ length: char.length }, (_, at) =>
+    char.charCodeAt(at).toString(16).padStart(4, "0"),
+  )
+    .map((code) => `\\u${code}`)
+    .join("")
 }
 
 function trimLines(text: string): string {

@@ -34,6 +34,10 @@ const HIDDEN: readonly (readonly [number, number])[] = [
   [0xe0000, 0xe0fff],
 ]
 
+const UNSEEN = new RegExp(
+  `[${HIDDEN.map(([first, last]) => `\\u{${first.toString(16)}}-\\u{${last.toString(16)}}`).join("")}]`,
+  "gu",
+)
 const ZWNJ = 0x200c
 const ZWJ = 0x200d
 const PICTURE = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\p{Regional_Indicator})$/u
@@ -53,6 +57,21 @@ export function hiddenTextOf(tool: MCPToolDefinition): readonly MCPHiddenText[] 
 /** A text without the characters that nobody sees; those that shape a script or a picture stay. */
 export function withoutHiddenText(text: string): string {
   return mayHide(text) ? sift(text).kept.join("") : text
+}
+
+/** A text in which something visible stands for each character that nobody sees; those that shape a script or a picture stay. */
+export function showHiddenText(text: string, show: (character: string) => string): string {
+  if (!mayHide(text)) return text
+  return text.replaceAll(UNSEEN, (character, offset: number) => {
+    const before = beforeOf(text, offset)
+    const after = text.codePointAt(offset + character.length)
+    const isShape = shapes(
+      character,
+      before,
+      after === undefined ? "" : String.fromCodePoint(after),
+    )
+    return isSpacing(character.charCodeAt(0)) || isShape ? character : show(character)
+  })
 }
 
 /** The characters of a text that nobody sees, such as `U+200B`, each once. */
@@ -115,6 +134,12 @@ function shapes(character: string, before: string, after: string): boolean {
   }
   if (code === 0xfe0f || code === 0xfe0e) return PICTURE.test(before) || KEYCAP.test(before)
   return code >= 0xe0100 && code <= 0xe01ef && IDEOGRAPH.test(before)
+}
+
+function beforeOf(text: string, offset: number): string {
+  if (offset === 0) return ""
+  const pair = offset > 1 ? (text.codePointAt(offset - 2) ?? 0) : 0
+  return pair > 0xffff ? String.fromCodePoint(pair) : text.charAt(offset - 1)
 }
 
 function isSpacing(code: number): boolean {

@@ -53,6 +53,35 @@ describe("output", () => {
   test("texts from elsewhere command no terminal", () => {
     expect(shown("a\u001B[2Jb\u009Bc\u202Ed\re")).toBe("a\\u001b[2Jb\\u009bc\\u202ed\\u000de")
     expect(shown("a\r\n\tb\n")).toBe("a\n\tb\n")
+  })
+
+  test.each([
+    ...["\u00AD", "\u061C", "\u180E", "\u200B", "\u200C", "\u200D", "\u200E", "\u200F", "\u2028"],
+    ...[
+      "\u202A",
+      "\u202E",
+      "\u2060",
+      "\u2066",
+      "\u2069",
+      "\u3164",
+      "\uFE0F",
+      "\uFEFF",
+      "\u{E0041}",
+    ],
+  ])("what is not seen, or turns a line around, is shown in texts and in JSON: %j", (character) => {
+    const code = [...new Array(character.length).keys()]
+      .map((at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, "0")}`)
+      .join("")
+    expect(shown(`a${character}b`)).toBe(`a${code}b`)
+    expect(oneLine(`a${character}b`)).toMatch(
+      character === "\u2028" || character === "\uFEFF" ? /^a b$/ : `a${code}b`,
+    )
+    expect(jsonText({ a: `a${character}b` })).toBe(`{"a":"a${code}b"}`)
+    expect(JSON.parse(jsonText(`a${character}b`))).toBe(`a${character}b`)
+  })
+
+  test("joined pictures and the letters of Persian stay as they are", () => {
+    for (const text of ["👩‍👩‍👧 ❤️", "می‌خواهم", "日本語", "e\u0301"]) expect(shown(text)).toBe(text)
     expect(oneLine("  a\n\n b\tc ")).toBe("a b c")
   })
 
