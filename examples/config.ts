@@ -12,11 +12,11 @@ const config = defineConfig({
       rename: { "issues.list-for-repo": "issues.list" },
       access: [{ match: "*.list*", requiredScopes: [] }, { requiredScopes: ["github:write"] }],
     },
-    notes: { mcp: "npx -y notes-server ./notes", visibility: "internal" },
+    notes: { mcp: "npx -y @example/notes ./notes", visibility: "internal" },
     office: { remote: "https://tools.example.com", token: "${file:~/.office-token}" },
   },
   mcpServers: {
-    files: { command: "npx", args: ["-y", "files-server", "${workspaceFolder}"] },
+    files: { command: "npx", args: ["-y", "@example/files", "${workspaceFolder}"] },
   },
   server: { port: 3000 },
 })
@@ -34,7 +34,7 @@ try {
     {
       sources: {
         github: { openapi: "./github.json", hedaers: {}, auth: "${enf:TOKEN}" },
-        files: { command: "npx files-server" },
+        files: { command: "npx @example/files" },
       },
     },
     { baseDir: "/srv/hub", file: "operations.config.yaml" },

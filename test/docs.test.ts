@@ -55,6 +55,32 @@ describe("the pages", () => {
     },
   )
 
+  // Whoever owns a name on a public registry could otherwise run programs where an example was copied.
+  test("programs that examples fetch are in our own scopes", () => {
+    const pages = ["docs", "examples", "src/cli", "demo"].flatMap((folder) =>
+      readdirSync(new URL(`../${folder}/`, import.meta.url), { recursive: true }).map(
+        (name) => `${folder}/${String(name)}`,
+      ),
+    )
+    const texts = [
+      "README.md",
+      ...pages.filter((name) => /\.(?:md|ts|sh|json|ya?ml|out)$/.test(name)),
+    ]
+    const fetched = texts.flatMap((file) =>
+      [
+        ...read(file).matchAll(
+          /\b(?:npx|bunx|pnpx|uvx)"?,?(?: |\[)+(?:args: \[)?(?:"?-y"?,? )?"?([@\w./-]+)/g,
+        ),
+      ].map(([, name = ""]) => `${file}: ${name}`),
+    )
+    const strange = fetched.filter(
+      (one) => !/: (?:@example\/|@alkdev\/operations|operations$|tsx$|need$)/.test(one),
+    )
+
+    expect(fetched.length).toBeGreaterThan(10)
+    expect(strange).toEqual([])
+  })
+
   test("every decision is listed", () => {
     const decisions = readdirSync(new URL("../docs/architecture/decisions/", import.meta.url))
     const page = read("docs/architecture/README.md")

@@ -18,7 +18,7 @@ export const command: Command = {
     ["call task.create title='Buy milk' labels[]=home", "Give inputs by their names"],
     ["call task.create --input task.json done:=true", "Start from a file"],
     ["call github.issues.create owner=me title=x --dry-run", "Show the request, and send nothing"],
-    ["call --mcp 'npx -y some-server' search query=tea", "Call a tool without a configuration"],
+    ["call --mcp 'npx -y @example/search' search query=tea", "Call a tool without a configuration"],
     ["call maps.render city=Bonn --output map.png", "Write an image to a file"],
   ],
   options: {

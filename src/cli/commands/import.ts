@@ -29,7 +29,7 @@ export const command: Command = {
   ].join(" "),
   examples: [
     ["import ./petstore.yaml", "an OpenAPI document"],
-    ['import "npx -y @modelcontextprotocol/server-filesystem ."', "an MCP server, by its command"],
+    ['import "npx -y @example/files ."', "an MCP server, by its command"],
     ["import .mcp.json", "the MCP servers of an editor"],
     [
       "import --openapi https://api.example.com/v1 --header 'x-api-key: ${env:KEY}' --name example",

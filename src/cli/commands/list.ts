@@ -29,7 +29,7 @@ export const command: Command = {
     ["list", "Everything there is"],
     ["list github --type mutation", "What changes something at GitHub"],
     ["list --openapi ./petstore.yaml", "What a document has, without a configuration"],
-    ['list --mcp "npx -y @modelcontextprotocol/server-everything"', "The tools of an MCP server"],
+    ['list --mcp "npx -y @example/everything"', "The tools of an MCP server"],
   ],
   options: filterOptions,
   hasSources: true,

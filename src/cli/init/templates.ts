@@ -25,7 +25,7 @@ export function configText(
 
 const EXAMPLES = [
   `github: { openapi: "https://…/openapi.yaml", auth: "\${env:GITHUB_TOKEN}" },`,
-  `files: { mcp: "npx -y @modelcontextprotocol/server-filesystem ." },`,
+  `files: { mcp: "npx -y @example/files ." },`,
   `team: { remote: "https://tools.example.com", token: "\${env:TEAM_TOKEN}" },`,
 ]
 
@@ -45,7 +45,7 @@ sources:
   #   openapi: https://…/openapi.yaml
   #   auth: \${env:GITHUB_TOKEN}
   # files:
-  #   mcp: npx -y @modelcontextprotocol/server-filesystem .
+  #   mcp: npx -y @example/files .
   # team:
   #   remote: https://tools.example.com
   #   token: \${env:TEAM_TOKEN}
