@@ -4,7 +4,7 @@ import type { OptionsSchema } from "../internal/options.ts"
 import type { Clock } from "../platform.ts"
 import type { CallAccount, WaitingCall } from "../protocol/account.ts"
 import type { Identity } from "../types.ts"
-import { callerAddress, plain } from "./caller-address.ts"
+import { callerAddress, canonicalAddress, networkOf } from "./caller-address.ts"
 import type { UpgradeRequestLike } from "./upgrade.ts"
 
 /** How many calls each caller may make, over time. */
@@ -34,6 +34,8 @@ export interface LimitOptions {
 // Accounts that are kept before those of idle callers are removed.
 const MANY = 10_000
 const SLOT_RETRY_MS = 1000
+// Requests of a caller whose bodies are on their way, for each that may run: they hold memory and a connection.
+const RECEIVING_PER_SLOT = 10
 
 /** The limits of every account. */
 interface Terms {
@@ -59,7 +61,7 @@ export class Accounts {
         "rateLimit.perSecond must be a number above 0; leave rateLimit out for none.",
       )
     }
-    this.#proxies = new Set(trustedProxies.map(plain))
+    this.#proxies = new Set(trustedProxies.map(canonicalAddress))
     this.#terms = {
       clock,
       perMs: perSecond / 1000,
@@ -97,14 +99,25 @@ export class Accounts {
   }
 }
 
-/** By what an account is known: an identity, or an address where nobody is known. */
+/** By what an account is known: an identity; where nobody is known, an IPv4 address or a /64 of IPv6. */
 export function accountKey(
   identity: Identity | undefined,
   request: UpgradeRequestLike,
   proxies: ReadonlySet<string> = NONE,
 ): string {
-  return identity === undefined ? `at ${callerAddress(request, proxies)}` : `id ${identity.id}`
+  if (identity !== undefined) return `id ${identity.id}`
+  if (proxies.size > 0) return `at ${networkOf(callerAddress(request, proxies))}`
+  const remote = request.socket?.remoteAddress
+  if (remote !== lastRemote) {
+    lastKey = `at ${networkOf(callerAddress(request, proxies))}`
+    lastRemote = remote
+  }
+  return lastKey
 }
+
+// Most requests come from where the one before came from.
+let lastRemote: string | undefined
+let lastKey = "at "
 
 const NONE: ReadonlySet<string> = new Set()
 
@@ -118,6 +131,7 @@ export class Account implements CallAccount {
   /** When `#tokens` was true. */
   #at: number
   #running = 0
+  #receiving = 0
   #streams = 0
   #socketStreams = 0
   /** Calls over WebSockets that wait for a slot, and how many may run for them to start. */
@@ -133,7 +147,7 @@ export class Account implements CallAccount {
   /** Whether forgetting the account gives its caller nothing. */
   isIdle(): boolean {
     const { perMs, burst } = this.#terms
-    if (this.#running + this.#streams + this.#socketStreams > 0) return false
+    if (this.#running + this.#receiving + this.#streams + this.#socketStreams > 0) return false
     if (this.sockets + this.#queue.size > 0) return false
     if (perMs !== Number.POSITIVE_INFINITY) this.#refill()
     return this.#tokens >= burst
@@ -157,11 +171,32 @@ export class Account implements CallAccount {
   enter(): CallError | undefined {
     const { maxConcurrency } = this.#terms
     if (this.#running >= maxConcurrency) {
-      return busy(`${maxConcurrency} requests are running already. Wait for one of them.`)
+      return tooMany(maxConcurrency)
+    }
+    if (this.#receiving >= maxConcurrency * RECEIVING_PER_SLOT) {
+      return busy(`The bodies of ${this.#receiving} requests have not arrived yet. Wait for them.`)
     }
     const unpaid = this.charge(1)
     if (unpaid === undefined) this.#running++
     return unpaid
+  }
+
+  /** Frees the slot of a request whose body is on its way, until `resume` or `giveUp`. */
+  pause(): void {
+    this.#receiving++
+    this.leave()
+  }
+
+  /** Takes a slot again; gives why there is none. */
+  resume(): CallError | undefined {
+    this.#receiving--
+    const { maxConcurrency } = this.#terms
+    return this.tryEnter(maxConcurrency) ? undefined : tooMany(maxConcurrency)
+  }
+
+  /** The body of a request that was paused does not come. */
+  giveUp(): void {
+    this.#receiving--
   }
 
   /** Takes as many further slots as are free, up to `most`; `leave` gives back each of them. */
@@ -235,6 +270,10 @@ export class Account implements CallAccount {
     this.#tokens = Math.min(burst, this.#tokens + elapsed * perMs)
     this.#at = now
   }
+}
+
+function tooMany(running: number): CallError {
+  return busy(`${running} requests are running already. Wait for one of them.`)
 }
 
 function busy(message: string): CallError {

@@ -13,6 +13,14 @@ export interface NodeBodyLike {
   on(type: string, listener: (chunk: Uint8Array) => void): unknown
 }
 
+/** A place among the running requests of a caller. */
+export interface RequestSlot {
+  /** Frees it while a body is on its way. */
+  pause(): void
+  /** Takes it again; gives why it cannot be had. */
+  resume(): CallError | undefined
+}
+
 /**
  * The body of a Node request as text; `undefined` when it is longer than `maxBytes`.
  *
@@ -23,6 +31,7 @@ export function readNodeBody(
   request: NodeBodyLike,
   maxBytes: number,
   provided?: unknown,
+  slot?: RequestSlot,
 ): Promise<string | undefined> {
   const { headers } = request
   const declared = headers["content-length"]
@@ -38,11 +47,15 @@ export function readNodeBody(
     return take(request.body, length, maxBytes)
   }
   if (request.destroyed === true) return Promise.reject(cutOff())
-  return collect(request, maxBytes)
+  return collect(request, maxBytes, slot)
 }
 
 /** The body of a web request as text; `undefined` when it is longer than `maxBytes`. */
-export async function readWebBody(request: Request, maxBytes: number): Promise<string | undefined> {
+export async function readWebBody(
+  request: Request,
+  maxBytes: number,
+  slot?: RequestSlot,
+): Promise<string | undefined> {
   const declared = request.headers.get("content-length")
   if (declared === "0") return ""
   const length = Number(declared)
@@ -52,12 +65,17 @@ export async function readWebBody(request: Request, maxBytes: number): Promise<s
     throw bodyGone(WEB_MOUNT)
   }
   if (body === null) return ""
+  slot?.pause()
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let size = 0
   for (;;) {
     const { done, value } = await reader.read()
-    if (done) return decodeBody(chunks)
+    if (done) {
+      const full = slot?.resume()
+      if (full !== undefined) throw full
+      return decodeBody(chunks)
+    }
     size += value.byteLength
     if (size > maxBytes) {
       await reader.cancel()
@@ -85,7 +103,12 @@ async function take(
 }
 
 /** The text of a stream. Listeners stay: they go with the request. */
-function collect(request: NodeBodyLike, maxBytes: number): Promise<string | undefined> {
+function collect(
+  request: NodeBodyLike,
+  maxBytes: number,
+  slot: RequestSlot | undefined,
+): Promise<string | undefined> {
+  slot?.pause()
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -100,8 +123,10 @@ function collect(request: NodeBodyLike, maxBytes: number): Promise<string | unde
       resolve(undefined)
     })
     request.on("end", () => {
+      const full = size <= maxBytes ? slot?.resume() : undefined
       try {
-        resolve(decodeBody(chunks))
+        if (full === undefined) resolve(decodeBody(chunks))
+        else reject(full)
       } catch (error) {
         reject(error)
       }

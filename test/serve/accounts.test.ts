@@ -1,3 +1,4 @@
+import { createServer, request as openRequest } from "node:http"
 import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
 import { createClient, defineOperation, isCallError, silentLogger } from "../../src/index.ts"
@@ -197,6 +198,73 @@ describe("one account per caller", () => {
     expect((await first).data).toBe(1)
     expect((await staying).data).toBe(4)
     expect((await post(`${url}/api/demo/wait`, 5, { headers: as("ada") })).status).toBe(200)
+  })
+})
+
+describe("a body that is on its way", () => {
+  const BODIES: Readonly<Record<string, readonly [path: string, body: string]>> = {
+    REST: ["/api/demo/wait", "[1, 2]"],
+    gateway: ["/operations/demo.wait", "[1, 2]"],
+    batch: ["/batch", JSON.stringify([{ id: "demo.wait", input: 1 }])],
+    MCP: ["/mcp", rawRequest("tools/call", { params: { name: "demo_wait", arguments: {} } }).body],
+  }
+
+  /** A request whose body comes when `finish` is called. */
+  function slow(url: string, path: string, body: string) {
+    const { headers } = rawRequest("tools/call", { params: { name: "demo_wait" } })
+    const length = { "content-length": String(Buffer.byteLength(body)) }
+    const sent = openRequest(`${url}${path}`, {
+      method: "POST",
+      headers: { ...headers, ...length },
+    })
+    cleanups.push(() => sent.destroy())
+    const status = new Promise<number | undefined>((resolve, reject) => {
+      sent.on("error", reject)
+      sent.on("response", (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+    })
+    status.catch(() => undefined)
+    sent.write(body.slice(0, 1))
+    return { status, finish: () => sent.end(body.slice(1)), leave: () => sent.destroy() }
+  }
+
+  test.each(Object.keys(BODIES))("holds no slot: %s", async (surface) => {
+    const { registry, running, free } = waiting()
+    const [path, body] = BODIES[surface] as readonly [string, string]
+    const server = createServer()
+    let received = 0
+    server.on("request", () => received++)
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+    cleanups.push(() => server.close())
+    const { url } = await open(registry, { server, maxConcurrency: 2, mcp: mcpOf(registry) })
+    const pending = Array.from({ length: 6 }, () => slow(url, path, body))
+    await waitFor(() => expect(received).toBe(6))
+    const calls = [1, 2].map((at) => post(`${url}/api/demo/wait`, at))
+    await waitFor(() => expect(running()).toBe(2))
+    // It has arrived where all slots are taken.
+    pending[0]?.finish()
+    expect(await pending[0]?.status).toBe(429)
+    pending[1]?.leave()
+    free()
+    for (const call of calls) expect((await call).status).toBe(200)
+    for (const { status, finish } of pending.slice(2)) {
+      finish()
+      expect(await status).toBe(200)
+    }
+    expect((await post(`${url}/api/demo/wait`, 1)).status).toBe(200)
+  })
+
+  test("counts among those that a caller may send at once", async () => {
+    const { registry, free } = waiting()
+    free()
+    const { url } = await open(registry, { maxConcurrency: 1 })
+    const pending = Array.from({ length: 11 }, () => slow(url, "/api/demo/wait", "[1, 2]"))
+    const statuses = pending.map(async ({ status }) => await status)
+    expect(await Promise.race(statuses)).toBe(429)
+    for (const { leave } of pending) leave()
+    await waitFor(async () => expect((await post(`${url}/api/demo/wait`, 1)).status).toBe(200))
   })
 })
 

@@ -1,7 +1,7 @@
 import type { CallError } from "../../errors.ts"
 import type { Identity } from "../../types.ts"
 import type { Account } from "../accounts.ts"
-import type { HTTPAnswer } from "./model.ts"
+import type { HTTPAnswer, RequestSlot } from "./model.ts"
 
 /** Who calls, and for how long that holds. */
 export interface Caller {
@@ -48,13 +48,14 @@ export interface Answered {
 export type Admission = Admitted | Refused | Answered
 
 /** What a request that is let in holds, until it is released. */
-export class Entrance implements Admitted {
+export class Entrance implements Admitted, RequestSlot {
   readonly kind = "admitted"
   readonly identity: Identity | undefined
   readonly expiresAt: number | undefined
   readonly headers: Readonly<Record<string, string>>
   readonly #account: Account
   #slots = 1
+  #isPaused = false
   isStream = false
 
   constructor(
@@ -76,6 +77,21 @@ export class Entrance implements Admitted {
     return calls > 0 ? this.#account.charge(calls) : undefined
   }
 
+  pause(): void {
+    if (this.#slots !== 1) return
+    this.#slots = 0
+    this.#isPaused = true
+    this.#account.pause()
+  }
+
+  resume(): CallError | undefined {
+    if (!this.#isPaused) return undefined
+    this.#isPaused = false
+    const full = this.#account.resume()
+    if (full === undefined) this.#slots = 1
+    return full
+  }
+
   takeSlots(most: number): number {
     if (this.#slots === 0) return 0
     const taken = this.#account.takeSlots(most)
@@ -95,6 +111,8 @@ export class Entrance implements Admitted {
   release(): void {
     if (this.isStream) this.#account.closeStream()
     this.isStream = false
+    if (this.#isPaused) this.#account.giveUp()
+    this.#isPaused = false
     this.#leave()
   }
 

@@ -1,5 +1,6 @@
 import type { Authenticated } from "../authenticated.ts"
 import { readWebBody } from "../read-body.ts"
+import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
@@ -15,6 +16,7 @@ export class WebIncoming implements HTTPIncoming {
   readonly like: UpgradeRequestLike
   readonly identity: Authenticated | null | undefined
   readonly leaving: Leaving = new Leaving()
+  slot: RequestSlot | undefined = undefined
   readonly #request: Request
   #requestId: string | undefined
 
@@ -55,7 +57,7 @@ export class WebIncoming implements HTTPIncoming {
   }
 
   readBody(maxBytes: number): Promise<string | undefined> {
-    return readWebBody(this.#request, maxBytes)
+    return readWebBody(this.#request, maxBytes, this.slot)
   }
 }
 

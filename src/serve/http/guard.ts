@@ -196,7 +196,9 @@ class RequestGuard implements Guard {
     const account = this.accounts.of(caller.identity, incoming.like)
     const error = account.enter()
     if (error !== undefined) return this.#refuse(429, error, headers, error.message)
-    return new Entrance(caller, headers, account)
+    const entrance = new Entrance(caller, headers, account)
+    incoming.slot = entrance
+    return entrance
   }
 
   #refuse(

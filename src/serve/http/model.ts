@@ -1,6 +1,7 @@
 // The seam between servers, which know sockets, and an API, which knows a registry.
 
 import type { Authenticated } from "../authenticated.ts"
+import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 
 /** A request, of whatever server it came to. */
@@ -21,11 +22,15 @@ export interface HTTPIncoming {
   readonly requestId: string
   /** Who calls, where whoever embeds the API knows; then nobody is asked. */
   readonly identity: Authenticated | null | undefined
+  /** What the request holds once it is let in: `readBody` frees it until the body is there. */
+  slot?: RequestSlot | undefined
   /** The whole body as text; `undefined` when it is longer than allowed. */
   readBody(maxBytes: number): Promise<string | undefined>
   /** Tells once when the client leaves before it has its answer. Gives what ends that. */
   onGone(listener: () => void): () => void
 }
+
+export type { RequestSlot } from "../read-body.ts"
 
 /** What is answered. */
 export interface HTTPAnswer {

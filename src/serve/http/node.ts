@@ -1,6 +1,7 @@
 import type { Identity } from "../../types.ts"
 import type { NodeRequestLike } from "../mcp/node.ts"
 import { readNodeBody } from "../read-body.ts"
+import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
@@ -74,6 +75,7 @@ class NodeIncoming implements HTTPIncoming {
   readonly query: string
   readonly like: HTTPRequestLike
   readonly identity: Identity | null | undefined = undefined
+  slot: RequestSlot | undefined = undefined
   readonly #response: HTTPResponseLike
   readonly #body: unknown
   #leaving: Leaving | undefined
@@ -138,7 +140,7 @@ class NodeIncoming implements HTTPIncoming {
   }
 
   readBody(maxBytes: number): Promise<string | undefined> {
-    return readNodeBody(this.like, maxBytes, this.#body)
+    return readNodeBody(this.like, maxBytes, this.#body, this.slot)
   }
 }
 

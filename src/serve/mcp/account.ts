@@ -71,7 +71,11 @@ function failures(ids: readonly RequestId[]): string {
 }
 
 function limited(error: CallError | undefined): Response | undefined {
-  if (error === undefined) return undefined
+  return error === undefined ? undefined : tooMany(error)
+}
+
+/** The answer to a caller who uses too much. */
+export function tooMany(error: CallError): Response {
   const seconds = Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000))
   const headers = { "Retry-After": String(seconds) }
   return refuse(429, NOT_SERVED, error.message, { headers })

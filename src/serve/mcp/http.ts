@@ -11,7 +11,7 @@ import type { Doorkeeper, GivenCaller } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./guard.ts"
 import { paramMismatch } from "./headers.ts"
-import { asStream, chargeBatch, untilExpired } from "./account.ts"
+import { asStream, chargeBatch, tooMany, untilExpired } from "./account.ts"
 import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
 import { isRecord } from "./records.ts"
@@ -201,6 +201,7 @@ export class HTTPServing {
   /** The answer to a request whose body cannot be read. */
   #unreadable(error: unknown): Response {
     if (!isCallError(error) || error.code === "ABORTED") throw error
+    if (error.code === "RATE_LIMITED") return tooMany(error)
     const { httpStatus } = ERROR_CODES[error.code as ErrorCode]
     if (httpStatus < 500) return refuse(httpStatus, -32700, `Parse error: ${error.message}`)
     this.#parts.logger.error("The body of an MCP request cannot be read", { error })

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import type { CallError } from "../../../src/errors.ts"
 import { silentLogger } from "../../../src/logger.ts"
 import { Accounts } from "../../../src/serve/accounts.ts"
-import { callerAddress } from "../../../src/serve/caller-address.ts"
+import { callerAddress, canonicalAddress } from "../../../src/serve/caller-address.ts"
 import { createGuard } from "../../../src/serve/http/guard.ts"
 import type { Guard, GuardOptions, Refused } from "../../../src/serve/http/guard.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
@@ -205,6 +205,74 @@ describe("callerAddress", () => {
     expect(from("10.0.0.1", "1.2.3.4, <script>")).toBe("10.0.0.1")
     expect(from("10.0.0.1", "")).toBe("10.0.0.1")
     expect(from("10.0.0.1")).toBe("10.0.0.1")
+  })
+})
+
+describe("addresses", () => {
+  test.each([
+    ["1.2.3.4", "1.2.3.4"],
+    ["1.2.3.4:5678", "1.2.3.4"],
+    ["::ffff:1.2.3.4", "1.2.3.4"],
+    ["::FFFF:102:304", "1.2.3.4"],
+    ["0:0:0:0:0:ffff:1.2.3.4", "1.2.3.4"],
+    ["[::ffff:1.2.3.4]:80", "1.2.3.4"],
+    ["2001:DB8:0:0:0:0:0:1", "2001:db8::1"],
+    ["2001:0db8::0001", "2001:db8::1"],
+    ["[2001:db8::1]:443", "2001:db8::1"],
+    ["fe80::1%eth0", "fe80::1"],
+  ])("%s is %s", (written, canonical) => {
+    expect(canonicalAddress(written)).toBe(canonical)
+  })
+
+  test.each(["01.2.3.4", "256.1.1.1", "1.2.3", "1.2.3.4.5", "::1]/x", "1:2:3", "", "unknown"])(
+    "%j is none: a proxy that writes it is the caller",
+    (text) => {
+      const headers = { "x-forwarded-for": `9.9.9.9, ${text}` }
+      const request = { headers, socket: { remoteAddress: "10.0.0.1" } }
+      expect(callerAddress(request, new Set(["10.0.0.1"]))).toBe("10.0.0.1")
+    },
+  )
+
+  const same = [
+    ["2001:db8:1:2::1", "2001:db8:1:2:ffff:ffff:ffff:ffff"],
+    ["2001:db8:1:2::", "2001:0DB8:0001:0002:0:0:0:9"],
+    ["1.2.3.4", "::ffff:1.2.3.4"],
+    ["1.2.3.4", "::ffff:102:304"],
+  ] as const
+  const different = [
+    ["2001:db8:1:2::1", "2001:db8:1:3::1"],
+    ["1.2.3.4", "1.2.3.5"],
+    ["::ffff:1.2.3.4", "::ffff:1.2.3.5"],
+  ] as const
+
+  test.each([
+    ...same.map((pair) => [...pair, 429] as const),
+    ...different.map((pair) => [...pair, 401] as const),
+  ])("credentials that fail from %s and %s: %i", async (one, other, status) => {
+    const authenticate = (): undefined => undefined
+    const guard = guardWith({ authenticate, rateLimit: { perSecond: 0.001, burst: 1 } })
+    const from = async (remoteAddress: string): Promise<unknown> =>
+      await guard.admit(incoming({ authorization: "Bearer wrong" }, { remoteAddress }))
+    expect(await from(one)).toMatchObject({ status: 401 })
+    expect(await from(other)).toMatchObject({ status })
+  })
+
+  test.each([
+    ...same.map((pair) => [...pair, "refused"] as const),
+    ...different.map((pair) => [...pair, "admitted"] as const),
+  ])("requests from %s and %s: the second is %s", async (one, other, kind) => {
+    const guard = guardWith({ maxConcurrency: 1 })
+    await admitted(guard, incoming({}, { remoteAddress: one }))
+    expect(await guard.admit(incoming({}, { remoteAddress: other }))).toMatchObject({ kind })
+  })
+
+  test("behind a proxy, the addresses that it writes are grouped alike", async () => {
+    const guard = guardWith({ maxConcurrency: 1, trustedProxies: ["::FFFF:a00:1"] })
+    const via = (forwarded: string): unknown =>
+      guard.admit(incoming({ "x-forwarded-for": forwarded }, { remoteAddress: "10.0.0.1" }))
+    expect(await via("2001:db8:1:2::1")).toMatchObject({ kind: "admitted" })
+    expect(await via("[2001:db8:1:2::9]:4711")).toMatchObject({ status: 429 })
+    expect(await via("2001:db8:1:3::1")).toMatchObject({ kind: "admitted" })
   })
 })
 
