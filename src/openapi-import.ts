@@ -199,7 +199,7 @@ async function load(
 
 /** Whether a text can say that a property is read-only or write-only. */
 function hidesProperties(text: string): boolean {
-  return /(?:read|write)Only/.test(text)
+  return text.includes("readOnly") || text.includes("writeOnly")
 }
 
 function operationsOf(

@@ -50,6 +50,8 @@ export function isText(contentType: string): boolean {
 export function streamKindOf(contentType: string): StreamKind | undefined {
   const essence = essenceOf(contentType)
   if (essence === "text/event-stream") return "sse"
+  // All others have it in their name.
+  if (!essence.includes("json")) return undefined
   if (/^application\/(?:x-)?json-seq$|\+json-seq$/.test(essence)) return "json-seq"
   if (LINES.test(essence) || /\+(?:ndjson|jsonl)$/.test(essence)) return "ndjson"
   if (essence === "application/stream+json") return "ndjson"

@@ -5,8 +5,7 @@ import type { NormalizeMode, OutputMode } from "../types.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { Caller } from "./call.ts"
 import type { HTTPServiceConfig } from "./config.ts"
-import { nameWithin, operationName, uniqueNames } from "./names.ts"
-import type { Named } from "./names.ts"
+import { makeUnique, nameWithin, operationName } from "./names.ts"
 import { versionText } from "./operation/describe.ts"
 import { listOperations } from "./operation/list.ts"
 import type { RawOperation, Skipped } from "./operation/list.ts"
@@ -52,12 +51,6 @@ export interface ImportResult {
   readonly filtered: number
 }
 
-interface Candidate extends Named {
-  readonly operation: RawOperation
-  readonly isStreamed: boolean
-  readonly isTwin: boolean
-}
-
 /** Lists the operations of a document. Schemas are not touched. */
 export function importDocument(
   document: OpenAPIDocument,
@@ -69,6 +62,7 @@ export function importDocument(
     document,
     parameters: new ParameterReader(document, headersOf(config)),
     schemas: new SchemaBuilder(document, new SchemaStore(document, config.bigint === "text")),
+    outputs: new Map(),
     caller,
     handlerOf,
     namespace: config.namespace,
@@ -82,32 +76,25 @@ export function importDocument(
     servers: rootServers(document),
   }
   const { operations, skipped } = listOperations(document)
-  const candidates: Candidate[] = []
+  const sources: OperationSource[] = []
   let filtered = 0
-  for (const operation of operations) {
+  for (let index = 0; index < operations.length; index++) {
+    const operation = operations[index] as RawOperation
     if (config.filter !== undefined && !config.filter(summaryOf(operation))) {
       filtered++
       continue
     }
     const answers = answersOf(document, operation)
-    const { method, path, raw } = operation
-    const wanted =
+    const { raw } = operation
+    const name =
       nameWithin(config.namespace, raw["x-operation-id"]) ??
-      operationName(raw["operationId"], method, path)
-    const isStreamed = answers === "stream"
-    candidates.push({ operation, path, method, wanted, isStreamed, isTwin: false })
+      operationName(raw["operationId"], operation.method, operation.path)
+    const source = new OperationSource(context, operation, name, answers === "stream", undefined)
+    sources.push(source)
     if (answers !== "both") continue
-    const twin = `${wanted}_stream`
-    candidates.push({ operation, path, method, wanted: twin, isStreamed: true, isTwin: true })
+    sources.push(new OperationSource(context, operation, `${name}_stream`, true, source))
   }
-  const names = uniqueNames(candidates)
-  const sources: OperationSource[] = []
-  candidates.forEach(({ operation, isStreamed, isTwin }, index) => {
-    // A twin follows what it is the twin of.
-    const original = isTwin ? sources[index - 1] : undefined
-    const name = names[index] as string
-    sources.push(new OperationSource(context, operation, name, isStreamed, original))
-  })
+  makeUnique(sources)
   return { sources, skipped, filtered }
 }
 

@@ -48,47 +48,45 @@ function pathName(method: string, path: string): string {
   return safeName(`${method.toLowerCase()}_${words === "" ? "root" : words}`)
 }
 
-/** What wants a name: the place in the document decides who keeps it. */
+/** What has a name: the place in the document decides who keeps it. */
 export interface Named {
-  readonly wanted: string
-  readonly path: string
-  readonly method: string
+  name: string
+  readonly operation: { readonly path: string; readonly method: string }
 }
 
 /**
- * Gives each its own name. Of those that want the same, the first by path and method keeps it and the
+ * Gives each its own name. Of those that have the same, the first by path and method keeps it and the
  * others are numbered in that order, so that moving things about in the document changes nothing.
  */
-export function uniqueNames(items: readonly Named[]): string[] {
-  const names = items.map(({ wanted }) => wanted)
-  const taken = new Set(names)
-  if (taken.size === items.length) return names
-  for (const [wanted, group] of groupsOf(names)) {
+export function makeUnique(items: readonly Named[]): void {
+  const taken = new Set<string>()
+  for (let index = 0; index < items.length; index++) taken.add((items[index] as Named).name)
+  if (taken.size === items.length) return
+  for (const [wanted, group] of groupsOf(items)) {
     if (group.length === 1) continue
-    group.sort((left, right) => compare(items[left] as Named, items[right] as Named))
+    group.sort(compare)
     let count = 1
-    for (const index of group.slice(1)) {
+    for (const item of group.slice(1)) {
       let name: string
       do name = `${wanted}_${++count}`
       while (taken.has(name))
       taken.add(name)
-      names[index] = name
+      item.name = name
     }
   }
-  return names
 }
 
-function groupsOf(names: readonly string[]): Map<string, number[]> {
-  const groups = new Map<string, number[]>()
-  names.forEach((name, index) => {
-    const group = groups.get(name)
-    if (group === undefined) groups.set(name, [index])
-    else group.push(index)
-  })
+function groupsOf(items: readonly Named[]): Map<string, Named[]> {
+  const groups = new Map<string, Named[]>()
+  for (const item of items) {
+    const group = groups.get(item.name)
+    if (group === undefined) groups.set(item.name, [item])
+    else group.push(item)
+  }
   return groups
 }
 
-function compare(left: Named, right: Named): number {
+function compare({ operation: left }: Named, { operation: right }: Named): number {
   if (left.path !== right.path) return left.path < right.path ? -1 : 1
   return left.method < right.method ? -1 : 1
 }

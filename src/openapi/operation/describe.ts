@@ -17,9 +17,15 @@ export function withParameter(schema: SchemaNode, raw: Raw): SchemaNode {
   const says = typeof description === "string" && description !== ""
   const shows = example !== undefined && isPlainRecord(schema) && schema["examples"] === undefined
   if (typeof schema === "boolean" || (!says && deprecated !== true && !shows)) return schema
+  // Swagger 2.0 has both in one object.
+  if (says && !shows && deprecated !== true && schema["description"] === description) return schema
   // Key by key: most have few, and thousands of these fit into half of what a spread would take.
   const out: Record<string, unknown> = {}
-  for (const key of Object.keys(schema)) setOwn(out, key, schema[key])
+  const keys = Object.keys(schema)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
+    setOwn(out, key, schema[key])
+  }
   if (says) out["description"] = description
   if (deprecated === true) out["deprecated"] = true
   if (shows) out["examples"] = safeCopy([example])

@@ -118,7 +118,9 @@ export function listOperations(document: OpenAPIDocument): {
   if (!isPlainRecord(paths)) return found
   if (typeof paths["$ref"] === "string") listElsewhere(document, paths, found)
   else {
-    for (const path of Object.keys(paths)) {
+    const names = Object.keys(paths)
+    for (let index = 0; index < names.length; index++) {
+      const path = names[index] as string
       if (!path.startsWith("x-")) listPath(document, path, paths[path], found)
     }
   }
@@ -193,7 +195,9 @@ function listMethods(
   holder: Place | undefined,
   found: Found,
 ): void {
-  for (const key of Object.keys(methods)) {
+  const keys = Object.keys(methods)
+  for (let index = 0; index < keys.length; index++) {
+    const key = keys[index] as string
     const method = METHODS.get(key)
     if (method !== undefined) {
       addOperation(document, item, methods[key], method, key, holder, found)

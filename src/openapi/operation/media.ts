@@ -53,7 +53,13 @@ export function isYaml(type: string): boolean {
   return /[/+](?:x-)?yaml$/.test(parseMediaType(type)?.essence ?? "")
 }
 
-const classes = new Map<string, MediaClass>()
+// What most documents use is known without a look at it.
+const classes = new Map<string, MediaClass>([
+  ["application/json", "json"],
+  ["application/x-www-form-urlencoded", "form"],
+  ["multipart/form-data", "multipart"],
+  ["text/plain", "text"],
+])
 
 /** What a content type is; the same few come again and again. */
 export function mediaClass(type: string): MediaClass {
@@ -93,7 +99,9 @@ export function readContent(document: OpenAPIDocument, holder: Place, notes: Not
   }
   if (!isPlainRecord(content.value)) return []
   const found: Media[] = []
-  for (const written of Object.keys(content.value)) {
+  const types = Object.keys(content.value)
+  for (let index = 0; index < types.length; index++) {
+    const written = types[index] as string
     const own = memberOf(content, written)
     const type = meantType(written)
     const followed = document.follow(own.value, own.file, own.pointer)

@@ -4,8 +4,10 @@ import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import type { RawOperation } from "./list.ts"
-import { ORDER, readParameter, undeclared } from "./parameter.ts"
+import { withKeys } from "./input-keys.ts"
+import { readParameter, undeclared } from "./parameter.ts"
 import type { Parameter, Read, SendsHeader } from "./parameter.ts"
+import { undeclaredNames } from "./path-variables.ts"
 
 type Raw = Readonly<Record<string, unknown>>
 
@@ -34,9 +36,11 @@ interface Listed {
   readonly contentType?: string | undefined
   readonly accept?: string | undefined
   readonly notes: readonly Note[]
+  /** Some may have to be told apart: they share a name, or one is called like the body. */
+  readonly isCrowded: boolean
 }
 
-const NOTHING: Listed = { parameters: [], form: [], notes: [] }
+const NOTHING: Listed = { parameters: [], form: [], notes: [], isCrowded: false }
 
 /** Lists within lists of parameters. */
 const MAX_LISTS = 8
@@ -66,13 +70,18 @@ export class ParameterReader {
     const own = this.#list(operation.member("parameters"), false)
     const shared = this.#list(operation.shared("parameters"), true)
     const joined = shared === NOTHING ? own : joinLists(own, shared)
-    const notes = joined.notes.slice()
-    const list = joined.parameters.slice()
-    this.#addUndeclared(operation, list, notes)
+    const missing = undeclaredNames(operation.path, joined.parameters)
+    const isCopied = missing.length > 0 || joined.isCrowded
+    const notes = isCopied ? joined.notes.slice() : joined.notes
     const { body, form, contentType } = joined
-    const isBody = hasBody || body !== undefined || form.length > 0
+    let list = joined.parameters
+    if (isCopied) {
+      const declared = [...list, ...this.#undeclaredOf(missing, operation, notes as Note[])]
+      const isBody = hasBody || body !== undefined || form.length > 0
+      list = withKeys(this.#document, declared, isBody, operation, notes as Note[])
+    }
     return {
-      list: withKeys(this.#document, list, isBody, operation, notes),
+      list,
       legacy: { body, form, contentType },
       accept: joined.accept,
       notes,
@@ -89,6 +98,7 @@ export class ParameterReader {
     let body: Place | undefined
     let contentType: string | undefined
     let accept: string | undefined
+    let isCrowded = false
     const isLegacy = this.#document.version === "2.0"
     const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
     const { value: list, file, pointer } = isBroken(followed) ? declared : followed
@@ -100,16 +110,15 @@ export class ParameterReader {
       const message = `"parameters" must be a list; it is left out.`
       notes.push(noteAt(this.#document, followed, message))
     }
-    for (const { parameter, place, note, accept: type } of this.#members(
-      members,
-      file,
-      pointer,
-      0,
-    )) {
+    const reads = this.#members(members, file, pointer, 0)
+    for (let index = 0; index < reads.length; index++) {
+      const { parameter, place, note, accept: type } = reads[index] as Read
       if (note !== undefined) notes.push(note)
       accept ??= type
       if (parameter !== undefined) {
-        if (hasSame(parameters, parameter)) continue
+        const same = findNamed(parameters, parameter)
+        if (same === "same") continue
+        isCrowded ||= same === "named" || parameter.name === "body"
         if (isLegacy && isHeader(parameter, "content-type")) {
           contentType ??= contentTypeOf(parameter.raw)
         }
@@ -119,7 +128,7 @@ export class ParameterReader {
         else form.push(place)
       }
     }
-    const found = { parameters, body, form, contentType, accept, notes }
+    const found = { parameters, body, form, contentType, accept, notes, isCrowded }
     if (isShared) this.#shared = { list: declared.value, found }
     return found
   }
@@ -136,6 +145,10 @@ export class ParameterReader {
       const raw = members[index]
       const at = `${pointer}/${index}`
       const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
+      if (ref === undefined && isPlainRecord(raw)) {
+        found.push(this.#read({ value: raw, file, pointer: at }))
+        continue
+      }
       if (typeof ref !== "string") {
         found.push(...this.#readAt(raw, file, at, depth))
         continue
@@ -184,60 +197,61 @@ export class ParameterReader {
     return readParameter(this.#document, place, this.#sends)
   }
 
-  #addUndeclared(operation: RawOperation, list: Parameter[], notes: Note[]): void {
-    const { path } = operation
-    if (!path.includes("{")) return
-    for (const name of templateNames(path)) {
-      if (list.some((parameter) => parameter.in === "path" && parameter.name === name)) continue
+  #undeclaredOf(names: readonly string[], operation: RawOperation, notes: Note[]): Parameter[] {
+    return names.map((name) => {
       const message = `The path has {${name}}, which no parameter declares; it is taken for a required text.`
       notes.push(noteAt(this.#document, operation, message))
       let parameter = this.#undeclared.get(name)
       if (parameter === undefined) this.#undeclared.set(name, (parameter = undeclared(name)))
-      list.push(parameter)
-    }
+      return parameter
+    })
   }
 }
 
 /** An operation's own parameters, and those of its path that it does not override. */
 function joinLists(own: Listed, shared: Listed): Listed {
   const parameters = own.parameters.slice()
-  for (const parameter of shared.parameters) {
-    if (!hasSame(own.parameters, parameter)) parameters.push(parameter)
+  let isCrowded = own.isCrowded || shared.isCrowded
+  for (let index = 0; index < shared.parameters.length; index++) {
+    const parameter = shared.parameters[index] as Parameter
+    const same = findNamed(own.parameters, parameter)
+    if (same !== "same") parameters.push(parameter)
+    isCrowded ||= same === "named"
   }
-  const ownForm = new Set(own.form.map(nameOf))
   return {
     parameters,
     body: own.body ?? shared.body,
-    form: [...own.form, ...shared.form.filter((place) => !ownForm.has(nameOf(place)))],
+    form: joinForms(own.form, shared.form),
     contentType: own.contentType ?? shared.contentType,
     accept: own.accept ?? shared.accept,
-    notes: [...own.notes, ...shared.notes],
+    notes: shared.notes.length === 0 ? own.notes : [...own.notes, ...shared.notes],
+    isCrowded,
   }
 }
 
-function hasSame(parameters: readonly Parameter[], wanted: Parameter): boolean {
-  for (const parameter of parameters) {
-    if (parameter.name === wanted.name && parameter.in === wanted.in) return true
+function joinForms(own: readonly Place[], shared: readonly Place[]): readonly Place[] {
+  if (shared.length === 0) return own
+  const names = new Set(own.map(nameOf))
+  return [...own, ...shared.filter((place) => !names.has(nameOf(place)))]
+}
+
+/** Whether a list has the same parameter, or one of that name in another place. */
+function findNamed(
+  parameters: readonly Parameter[],
+  { name, in: location }: Parameter,
+): "same" | "named" | undefined {
+  let found: "named" | undefined
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] as Parameter
+    if (parameter.name !== name) continue
+    if (parameter.in === location) return "same"
+    found = "named"
   }
-  return false
+  return found
 }
 
 function nameOf(place: Place): unknown {
   return (place.value as Raw)["name"]
-}
-
-/** The variables of a path template. */
-function templateNames(path: string): string[] {
-  const names: string[] = []
-  for (let open = path.indexOf("{"); open >= 0;) {
-    const close = path.indexOf("}", open)
-    if (close < 0) break
-    const inner = path.lastIndexOf("{", close)
-    const name = path.slice(inner + 1, close)
-    if (name !== "" && !names.includes(name)) names.push(name)
-    open = path.indexOf("{", close)
-  }
-  return names
 }
 
 function isHeader(parameter: Parameter, name: string): boolean {
@@ -247,39 +261,4 @@ function isHeader(parameter: Parameter, name: string): boolean {
 function contentTypeOf(raw: Raw): string | undefined {
   const preset = getOwn(raw, "default") ?? (Array.isArray(raw["enum"]) ? raw["enum"][0] : undefined)
   return typeof preset === "string" ? preset : undefined
-}
-
-function withKeys(
-  document: OpenAPIDocument,
-  parameters: readonly Parameter[],
-  hasBody: boolean,
-  operation: RawOperation,
-  notes: Note[],
-): readonly Parameter[] {
-  const taken = new Set<string>(hasBody ? ["body"] : [])
-  const before = taken.size
-  for (const { name } of parameters) taken.add(name)
-  if (taken.size === before + parameters.length) return parameters
-  // Plain names first, wherever the parameters stand in the document.
-  const byPlace = parameters.toSorted((a, b) => ORDER.indexOf(a.in) - ORDER.indexOf(b.in))
-  const plain = new Set<string>(hasBody ? ["body"] : [])
-  const keys = new Map<Parameter, string>()
-  for (const parameter of byPlace) {
-    const { name } = parameter
-    if (!plain.has(name)) {
-      plain.add(name)
-      continue
-    }
-    const wanted = `${parameter.in}_${name}`
-    let key = wanted
-    for (let count = 2; taken.has(key); count++) key = `${wanted}_${count}`
-    taken.add(key)
-    keys.set(parameter, key)
-    const message = `Another input is called "${name}" as well; the ${parameter.in} parameter is given as "${key}".`
-    notes.push(noteAt(document, operation, message, true))
-  }
-  return parameters.map((parameter) => {
-    const key = keys.get(parameter)
-    return key === undefined ? parameter : { ...parameter, key }
-  })
 }

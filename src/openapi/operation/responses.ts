@@ -38,7 +38,9 @@ function declaredResponses(
   }
   for (const part of parts) {
     if (!isPlainRecord(part.value)) continue
-    for (const code of Object.keys(part.value)) {
+    const codes = Object.keys(part.value)
+    for (let index = 0; index < codes.length; index++) {
+      const code = codes[index] as string
       if (found.has(code) || code === "$ref") continue
       const { value, file, pointer } = part
       found.set(code, { value: value[code], file, pointer: `${pointer}/${escapeToken(code)}` })
@@ -67,7 +69,8 @@ function codesOf(responses: Declared): { success: string[]; failure: string[] } 
   return { success, failure }
 }
 
-function isSuccess(code: string): boolean {
+/** Whether a code stands for a success: 200, any other 2xx, or `2XX`. */
+export function isSuccess(code: string): boolean {
   return code === "200" || (code.startsWith("2") && /^2(?:\d\d|XX)$/i.test(code))
 }
 
@@ -86,7 +89,8 @@ export function answersOf(document: OpenAPIDocument, operation: RawOperation): A
   if (document.version === "2.0") {
     const types = operation.raw["produces"] ?? document.root["produces"]
     if (!Array.isArray(types)) return "plain"
-    for (const type of types) {
+    for (let index = 0; index < types.length; index++) {
+      const type: unknown = types[index]
       if (typeof type === "string" && isStream(mediaClass(type))) stream = true
       else plain = true
     }
@@ -101,7 +105,8 @@ export function answersOf(document: OpenAPIDocument, operation: RawOperation): A
   }
   const codes = Object.keys(responses)
   const isDefault = codes.length === 1 && codes[0] === "default"
-  for (const code of codes) {
+  for (let index = 0; index < codes.length; index++) {
+    const code = codes[index] as string
     if (!isDefault && !isSuccess(code)) continue
     let response = responses[code]
     let file: SourceFile | undefined
@@ -117,8 +122,9 @@ export function answersOf(document: OpenAPIDocument, operation: RawOperation): A
       content = isBroken(place) ? undefined : place.value
     }
     if (!isPlainRecord(content)) continue
-    for (const type of Object.keys(content)) {
-      if (isStream(mediaClass(type))) stream = true
+    const types = Object.keys(content)
+    for (let at = 0; at < types.length; at++) {
+      if (isStream(mediaClass(types[at] as string))) stream = true
       else plain = true
     }
   }

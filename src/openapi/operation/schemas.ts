@@ -75,13 +75,16 @@ export class SchemaBuilder {
     const parts = new Parts(this.#document)
     const properties: Record<string, SchemaNode> = {}
     const required: string[] = []
-    for (const parameter of parameters) {
+    for (let index = 0; index < parameters.length; index++) {
+      const parameter = parameters[index] as Parameter
       setOwn(properties, parameter.key, parts.take(this.#property(parameter)))
       if (parameter.required) required.push(parameter.key)
     }
-    for (const { key, place, required: needed } of flat ?? []) {
-      setOwn(properties, key, parts.take(this.#convert(place, "input")))
-      if (needed) required.push(key)
+    if (flat !== undefined) {
+      for (const { key, place, required: needed } of flat) {
+        setOwn(properties, key, parts.take(this.#convert(place, "input")))
+        if (needed) required.push(key)
+      }
     }
     if (body !== undefined && flat === undefined) {
       const schema = this.#body(body, parts)
@@ -95,7 +98,7 @@ export class SchemaBuilder {
       required: required.length === 0 ? NONE : required.slice(),
       additionalProperties: false,
     }
-    return this.#seal(schema, parts, "input", notes)
+    return this.#seal(schema, parts, "input", notes, true)
   }
 
   /** The output: what a success gives; a union where several give different things. */
@@ -276,7 +279,9 @@ export class SchemaBuilder {
   #legacy(place: Place): Converted {
     const raw = place.value as Raw
     const schema: Record<string, unknown> = {}
-    for (const key of Object.keys(raw)) {
+    const keys = Object.keys(raw)
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
       if (!NOT_SCHEMA.has(key)) setOwn(schema, key, raw[key])
     }
     return this.#convert({ ...place, value: schema }, "input")
@@ -287,13 +292,20 @@ export class SchemaBuilder {
   }
 
   /** Makes a schema stand on its own. What is only a reference gives the same schema each time. */
-  #seal(node: SchemaNode, parts: Parts, view: View, notes: Note[] | undefined): JsonSchema {
+  #seal(
+    node: SchemaNode,
+    parts: Parts,
+    view: View,
+    notes: Note[] | undefined,
+    isOwned = false,
+  ): JsonSchema {
     const { refs } = parts
     if (notes !== undefined) {
       notes.push(...parts.notes)
       if (refs.length > 0)
         notes.push(...this.#store.notes(this.#store.closure(refs, view).members, view))
     }
+    if (isOwned) return closeSchema(node, refs, this.#store, view, true)
     if (isConstant(node)) return node
     const ref = onlyReference(node)
     if (ref === undefined) return closeSchema(node, refs, this.#store, view)
@@ -337,7 +349,7 @@ class Parts {
   }
 
   take({ schema, refs, notes }: Converted): SchemaNode {
-    for (const ref of refs) this.refs.push(ref)
+    for (let index = 0; index < refs.length; index++) this.refs.push(refs[index] as Definition)
     if (notes.length > 0) this.notes.push(...notes)
     return schema
   }

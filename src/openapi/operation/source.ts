@@ -26,6 +26,7 @@ import { daysAmong } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems } from "./problems.ts"
 import type { Problems } from "./problems.ts"
+import { plainOutput } from "./plain-output.ts"
 import { acceptOf, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
 import { versionText } from "./describe.ts"
@@ -42,6 +43,8 @@ export interface ImportContext {
   readonly document: OpenAPIDocument
   readonly parameters: ParameterReader
   readonly schemas: SchemaBuilder
+  /** Results that are described by one reference and nothing else, by that reference. */
+  readonly outputs: Map<string, TSchema>
   readonly caller: Caller
   /** What runs an operation. */
   readonly handlerOf: (source: OperationSource) => OperationHandler | SubscriptionHandler
@@ -78,7 +81,8 @@ const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
 export class OperationSource implements LazyParts {
   readonly context: ImportContext
   readonly operation: RawOperation
-  readonly name: string
+  /** Another one, while the operations are listed, where two have the same. */
+  name: string
   readonly type: OperationType
   /** The operation that answers at once, where this is the stream of one that does both. */
   readonly #original: OperationSource | undefined
@@ -114,7 +118,8 @@ export class OperationSource implements LazyParts {
   }
 
   get version(): string {
-    return versionText(this.operation.raw["x-operation-version"]) ?? this.context.version
+    const own = this.operation.raw["x-operation-version"]
+    return (own === undefined ? undefined : versionText(own)) ?? this.context.version
   }
 
   get title(): string | undefined {
@@ -127,8 +132,9 @@ export class OperationSource implements LazyParts {
   }
 
   get tags(): readonly string[] | undefined {
-    const { tags, [UNTAGGED]: isUntagged } = this.operation.raw
-    if (!Array.isArray(tags) || isUntagged === true) return undefined
+    const { raw } = this.operation
+    const { tags } = raw
+    if (!Array.isArray(tags) || raw[UNTAGGED] === true) return undefined
     return tags.every(isText) ? tags : tags.filter(isText)
   }
 
@@ -195,7 +201,7 @@ export class OperationSource implements LazyParts {
   }
 
   get outputSchema(): TSchema {
-    return (this.#output ??= this.#makeOutput(undefined, []))
+    return (this.#output ??= this.#knownOutput() ?? this.#makeOutput(undefined, []))
   }
 
   get errorSchemas(): readonly ErrorDefinition[] {
@@ -340,6 +346,17 @@ export class OperationSource implements LazyParts {
 
   #makeInput({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
     return this.context.schemas.input(parameters.list, body, flat?.properties, notes)
+  }
+
+  /** The result of another operation that is described by the same reference. */
+  #knownOutput(): TSchema | undefined {
+    if (this.type === "subscription") return undefined
+    const { document, outputs } = this.context
+    const ref = plainOutput(document, this.operation)
+    if (ref === undefined) return undefined
+    let known = outputs.get(ref)
+    if (known === undefined) outputs.set(ref, (known = this.#makeOutput(undefined, [])))
+    return known
   }
 
   #makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {

@@ -53,15 +53,17 @@ const DEFS: PropertyDescriptor = {
  * A schema that stands on its own: frozen, with all definitions it needs.
  *
  * `$defs` is put together when somebody asks for it. In a large document the closed definitions of all
- * operations are many times the document, and most are never looked at.
+ * operations are many times the document, and most are never looked at. A node that was made for this
+ * schema alone, and is `isOwned`, becomes it; others are copied.
  */
 export function closeSchema(
   node: SchemaNode,
   refs: readonly Definition[],
   store: SchemaStore,
   view: View,
+  isOwned = false,
 ): JsonSchema {
-  const schema: JsonSchema = node === true ? {} : node === false ? { not: {} } : { ...node }
+  const schema: JsonSchema = isOwned ? (node as JsonSchema) : copyOf(node)
   if (refs.length === 0) adoptSchema(schema)
   else {
     const roots = new Roots(store, refs, view)
@@ -70,4 +72,9 @@ export function closeSchema(
     adoptSchema(schema, roots)
   }
   return Object.freeze(schema)
+}
+
+function copyOf(node: SchemaNode): JsonSchema {
+  if (typeof node === "boolean") return node ? {} : { not: {} }
+  return { ...node }
 }

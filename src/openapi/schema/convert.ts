@@ -34,15 +34,16 @@ const SHALLOW = "less deep"
 // Within a literal a slash is escaped, or in a class.
 const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
 
-const TYPES: ReadonlySet<unknown> = new Set([
+/** The types of JSON Schema. */
+export const TYPES: ReadonlySet<unknown> = new Set([
   ...["string", "number", "integer", "boolean", "object", "array", "null"],
 ])
 
 type Raw = Readonly<Record<string, unknown>>
 
 // Most schemas have neither: all of them share these.
-const NO_REFS: readonly Definition[] = Object.freeze([])
-const NO_NOTES: readonly Note[] = Object.freeze([])
+export const NO_REFS: readonly Definition[] = Object.freeze([])
+export const NO_NOTES: readonly Note[] = Object.freeze([])
 
 /** One walk: where it is, what it may spend, what it found. */
 export class Walk {
@@ -147,7 +148,9 @@ export class Walk {
     let nullable = false
     let hidden = gone
     let patterns: Raw | undefined
-    for (const keyword of Object.keys(raw)) {
+    const keywords = Object.keys(raw)
+    for (let index = 0; index < keywords.length; index++) {
+      const keyword = keywords[index] as string
       const value = raw[keyword]
       switch (keywordKind(keyword)) {
         case "text":
@@ -332,7 +335,9 @@ export class Walk {
     const properties = new Draft(value)
     let names: Set<string> | undefined
     this.#trail.push("properties")
-    for (const name of Object.keys(value)) {
+    const keys = Object.keys(value)
+    for (let index = 0; index < keys.length; index++) {
+      const name = keys[index] as string
       const property = value[name]
       if (this.#hides) {
         const hidden = hiddenOf(this.#around.document, property, this.file)

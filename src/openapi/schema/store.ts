@@ -3,10 +3,11 @@ import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../note.ts"
 import type { SchemaNode, Surroundings, View } from "./convert.ts"
-import { Walk } from "./convert.ts"
+import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
 import { Definition } from "./definition.ts"
 import type { Closure, Converted } from "./definition.ts"
 import { IN_PLACE } from "./keywords.ts"
+import { isUnchanged } from "./unchanged.ts"
 
 const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
 
@@ -22,6 +23,8 @@ export class SchemaStore implements Surroundings {
   readonly hasTextIntegers: boolean
   readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
   readonly #named = new Map<string, Definition>()
+  /** Schemas that are nothing but a reference. */
+  readonly #references = new Map<SourceFile, Map<string, Converted>>()
   #searches = 0
 
   /** With text integers, outputs have strings where an integer is beyond 2^53. */
@@ -32,9 +35,23 @@ export class SchemaStore implements Surroundings {
 
   /** Takes over a schema that stands in an operation. */
   convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
+    const isWritten = view === "output" && this.hasTextIntegers
+    if (!isWritten && isUnchanged(raw)) return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
+    const ref = onlyRef(raw)
+    const known = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
+    if (known !== undefined) return known
     const walk = new Walk(this, view, file, pointer, undefined, MAX_NODES)
     const schema = walk.schema(raw, false)
-    return { schema, refs: walk.refs, notes: walk.notes }
+    const converted = { schema, refs: walk.refs, notes: walk.notes }
+    // Where it leads is the same wherever it stands; only a note has the place in it.
+    if (ref !== undefined && walk.notes.length === 0) this.#keep(file, ref, converted)
+    return converted
+  }
+
+  #keep(file: SourceFile, ref: string, converted: Converted): void {
+    let known = this.#references.get(file)
+    if (known === undefined) this.#references.set(file, (known = new Map()))
+    known.set(ref, converted)
   }
 
   /** All definitions that these need, directly or not. The same ones give the same object. */
@@ -199,6 +216,15 @@ function add(found: readonly Definition[], members: Definition[], search: number
     definition.mark = search
     members.push(definition)
   }
+}
+
+/** The reference that a schema consists of. */
+function onlyRef(raw: unknown): string | undefined {
+  if (!isPlainRecord(raw)) return undefined
+  const ref = raw["$ref"]
+  if (typeof ref !== "string") return undefined
+  for (const key in raw) if (key !== "$ref") return undefined
+  return ref
 }
 
 /** The component's own name; for another place, what its pointer says. */
