@@ -2,11 +2,12 @@ import { isCallError } from "../errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import type { LazyOperation } from "../internal/lazy-operation.ts"
 import { canonicalJson } from "../mcp/canonical.ts"
-import type { SettledServer } from "../mcp/config.ts"
+import type { MCPChannel, SettledServer } from "../mcp/config.ts"
 import type { MCPToolDefinition } from "../mcp/model.ts"
 import { judgeTools, loadPins, savePins } from "../mcp/pins.ts"
 import type { JudgedTool, PinStore } from "../mcp/pins.ts"
 import { quarantined } from "../mcp/pin-judge.ts"
+import { sha256Hex } from "../mcp/sha256.ts"
 import { readTool, toolOperation } from "../mcp/tool-operation.ts"
 import { quote, reasonOf } from "../schema/describe.ts"
 import { OperationKeeper } from "./keep.ts"
@@ -77,7 +78,8 @@ export class ToolSection implements Section {
     const { server, connection, pins } = this.#parts
     const list = await connection.list("tools")
     const warnings = [...list.warnings]
-    const offered = { tools: chosen(list.items, server, warnings), ...told(connection) }
+    const endpoint = endpointOf(server.channel)
+    const offered = { tools: chosen(list.items, server, warnings), ...told(connection), endpoint }
     const known = server.pin === "off" ? undefined : await loadPins(pins, server.name)
     const judgement = await judgeTools(server.name, offered, known, server.pin)
     if (judgement.pins !== undefined) await savePins(pins, server.name, judgement.pins)
@@ -186,4 +188,18 @@ function isWanted(tool: MCPToolDefinition, server: SettledServer, warnings: stri
     warnings.push(`Tool ${quote(tool.name)} was left out: the filter threw: ${why}`)
     return false
   }
+}
+
+/** Where a server is, without what could be a secret: arguments and queries as a hash. */
+function endpointOf(channel: MCPChannel): string | undefined {
+  if (channel.kind === "stdio") {
+    const { command, args, cwd } = channel
+    const rest = sha256Hex(JSON.stringify([args, cwd ?? null])).slice(0, 16)
+    return `${command} (arguments ${rest})`
+  }
+  if (channel.kind === "http") {
+    const { origin, pathname, search } = channel.url
+    return `${origin}${pathname}${search === "" ? "" : ` (query ${sha256Hex(search).slice(0, 16)})`}`
+  }
+  return undefined
 }

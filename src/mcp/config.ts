@@ -57,6 +57,10 @@ export interface MCPLaunch {
   /** The command and its arguments, as they are handed to the system; no shell reads them. */
   readonly argv: readonly string[]
   readonly cwd: string | undefined
+  /** Variables that the entry sets, beside those of this process that are passed on. May hold secrets. */
+  readonly env: Readonly<Record<string, string>>
+  /** What is dangerous about the launch: variables such as `NODE_OPTIONS`, which run other code in the program. */
+  readonly warnings: readonly string[]
 }
 
 /** Headers, or what gives them for each request. */

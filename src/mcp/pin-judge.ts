@@ -33,6 +33,8 @@ export interface Judgement {
 export interface OfferedTools {
   readonly tools: readonly MCPToolDefinition[]
   readonly instructions: string | undefined
+  /** The address or the command that it is reached by. */
+  readonly endpoint?: string | undefined
 }
 
 /** As many as are kept of one server, tools that are gone included. */
@@ -49,7 +51,7 @@ export async function judgeTools(
   pins: Pins | undefined,
   policy: PinPolicy,
 ): Promise<Judgement> {
-  const { instructions } = offered
+  const { instructions, endpoint } = offered
   if (policy === "off") {
     return { tools: offered.tools.map(same), gone: [], instructions, pins: undefined, warnings: [] }
   }
@@ -58,6 +60,7 @@ export async function judgeTools(
       version: 1,
       tools: offered.tools.map(pinOf),
       instructions: instructions ?? null,
+      ...(endpoint !== undefined && { endpoint }),
     }
     return {
       tools: offered.tools.map(same),
@@ -105,7 +108,9 @@ class Judge {
     this.#policy = policy
   }
 
-  async judge({ tools, instructions }: OfferedTools): Promise<Judgement> {
+  async judge({ tools, instructions, endpoint }: OfferedTools): Promise<Judgement> {
+    const moved = await this.#judgeEndpoint(endpoint)
+    if (moved !== undefined) return this.#refused(tools, moved)
     const kept = new Map(this.#pins.tools.map((pin) => [pin.definition.name, pin]))
     const offered = new Set(tools.map(({ name }) => name))
     const gone = [...kept.keys()].filter((name) => !offered.has(name))
@@ -119,17 +124,54 @@ class Judge {
       kept.set(tool.name, pinOf(tool))
     }
     const told = await this.#judgeInstructions(instructions)
-    isOther ||= told !== this.#pins.instructions
+    const known = endpoint ?? this.#pins.endpoint
+    isOther ||= told !== this.#pins.instructions || known !== this.#pins.endpoint
     const pins: Pins = {
       version: 1,
       tools: [...kept.values()].slice(-MAX_PINS),
       instructions: told,
+      ...(known !== undefined && { endpoint: known }),
     }
     return {
       tools: judged,
       gone,
       instructions: told ?? undefined,
       pins: isOther ? pins : undefined,
+      warnings: this.#warnings,
+    }
+  }
+
+  /** What has changed about where the server is, where that is refused. */
+  async #judgeEndpoint(
+    endpoint: string | undefined,
+  ): Promise<readonly DefinitionChange[] | undefined> {
+    const before = this.#pins.endpoint
+    if (before === undefined || endpoint === undefined || before === endpoint) return undefined
+    const diff = diffOf(before, endpoint)
+    const question: PinQuestion = {
+      server: this.#server,
+      tool: undefined,
+      isEndpoint: true,
+      change: "changed",
+      before,
+      after: endpoint,
+      diff,
+    }
+    return (await this.#ask(question, "its endpoint")) ? undefined : diff
+  }
+
+  /** Nothing of a server is used that has moved. */
+  #refused(tools: readonly MCPToolDefinition[], diff: readonly DefinitionChange[]): Judgement {
+    const pinned = new Map(this.#pins.tools.map(({ definition }) => [definition.name, definition]))
+    return {
+      tools: tools.map((tool) => {
+        const before = pinned.get(tool.name)
+        if (before === undefined) return { tool, verdict: "added", isQuarantined: true, diff }
+        return { tool: withPinned(tool, before), verdict: "changed", isQuarantined: true, diff }
+      }),
+      gone: [],
+      instructions: this.#pins.instructions ?? undefined,
+      pins: undefined,
       warnings: this.#warnings,
     }
   }

@@ -25,6 +25,8 @@ export interface Pins {
   readonly tools: readonly PinnedTool[]
   /** What the server tells models about itself. */
   readonly instructions: string | null
+  /** The address or the command that the tools were accepted from; absent in pins of before it was kept. */
+  readonly endpoint?: string | undefined
 }
 
 /** Keeps pins between runs. */
@@ -37,8 +39,10 @@ export interface PinStore {
 /** Asks whether something that is new, or other than it was, may be used. */
 export interface PinQuestion {
   readonly server: string
-  /** `undefined`: it is the server's instructions. */
+  /** `undefined`: it is the server's instructions, or its endpoint. */
   readonly tool: string | undefined
+  /** The server is reached by another address or command: `before` and `after` say which. */
+  readonly isEndpoint?: true | undefined
   readonly change: "added" | "changed"
   readonly before?: PinnedDefinition | string | undefined
   readonly after: PinnedDefinition | string
@@ -100,11 +104,12 @@ export async function savePins(store: PinStore, server: string, pins: Pins): Pro
 
 function faultOf(loaded: unknown): string | undefined {
   if (!isPlainRecord(loaded)) return "they are no object"
-  const { version, tools, instructions } = loaded
+  const { version, tools, instructions, endpoint } = loaded
   if (version !== 1) return "their version is not 1"
   if (instructions !== null && typeof instructions !== "string") {
     return `"instructions" is neither a text nor null`
   }
+  if (endpoint !== undefined && typeof endpoint !== "string") return `"endpoint" is no text`
   if (!Array.isArray(tools)) return `"tools" is no list`
   const names = new Set<string>()
   for (const [index, entry] of tools.entries()) {

@@ -110,7 +110,33 @@ describe("starting a process", () => {
     await server.connection.reconnect()
 
     expect(asked).toEqual([
-      { server: "srv", argv: [config.command, ...config.args], cwd: undefined },
+      {
+        server: "srv",
+        argv: [config.command, ...config.args],
+        cwd: undefined,
+        env: expect.any(Object),
+        warnings: [],
+      },
+    ])
+  })
+
+  test("shows the variables of a launch, and warns of those that run other code", async () => {
+    const asked: { env: unknown; warnings: readonly string[] }[] = []
+    const env = { API_KEY: "k", NODE_OPTIONS: "--require ./evil.js", LD_PRELOAD: "./evil.so" }
+    await using server = open({
+      ...awkward(),
+      env,
+      approve(launch) {
+        asked.push(launch)
+        return false
+      },
+    })
+
+    expect(await failure(server.connection.connect())).toMatchObject({ code: "ACCESS_DENIED" })
+    expect(asked[0]?.env).toEqual(env)
+    expect(asked[0]?.warnings).toEqual([
+      expect.stringContaining('"NODE_OPTIONS"'),
+      expect.stringContaining('"LD_PRELOAD"'),
     ])
   })
 

@@ -34,6 +34,65 @@ async function judge(
   return await judgeTools("files", { tools, instructions }, pins, policy)
 }
 
+describe("judgeTools, of a server that is reached by another address or command", () => {
+  const here = { tools: [read], instructions: undefined, endpoint: "https://files.example/mcp" }
+  const there = { ...here, endpoint: "https://evil.example/mcp" }
+  const first = async (): Promise<Pins> => {
+    const { pins } = await judgeTools("files", here, undefined, "block")
+    return pins as Pins
+  }
+
+  test("keeps the endpoint with the pins, and accepts the same again", async () => {
+    const pins = await first()
+    expect(pins.endpoint).toBe(here.endpoint)
+    expect(await judgeTools("files", here, pins, "block")).toMatchObject({
+      tools: [{ verdict: "same", isQuarantined: false }],
+      pins: undefined,
+    })
+  })
+
+  test("block refuses all of its tools, also the same ones and new ones", async () => {
+    const judged = await judgeTools(
+      "files",
+      { ...there, tools: [read, write] },
+      await first(),
+      "block",
+    )
+    expect(judged.tools.map(({ verdict, isQuarantined }) => [verdict, isQuarantined])).toEqual([
+      ["changed", true],
+      ["added", true],
+    ])
+    expect(judged.pins).toBe(undefined)
+    expect(judged.warnings).toEqual([
+      expect.stringContaining("its endpoint is not what was accepted"),
+    ])
+  })
+
+  test("warn warns, and keeps the new one", async () => {
+    const judged = await judgeTools("files", there, await first(), "warn")
+    expect(judged.tools).toMatchObject([{ isQuarantined: false }])
+    expect(judged.pins?.endpoint).toBe(there.endpoint)
+    expect(judged.warnings).toHaveLength(1)
+  })
+
+  test("a function is asked", async () => {
+    const asked: PinQuestion[] = []
+    const policy = (question: PinQuestion): boolean => asked.push(question) > 0
+    const judged = await judgeTools("files", there, await first(), policy)
+    expect(asked).toMatchObject([
+      { isEndpoint: true, tool: undefined, before: here.endpoint, after: there.endpoint },
+    ])
+    expect(judged.pins?.endpoint).toBe(there.endpoint)
+  })
+
+  test("pins of before are completed without a question", async () => {
+    const { endpoint: _, ...old } = await first()
+    const judged = await judgeTools("files", there, old, "block")
+    expect(judged.tools).toMatchObject([{ isQuarantined: false }])
+    expect(judged.pins?.endpoint).toBe(there.endpoint)
+  })
+})
+
 describe("judgeTools", () => {
   test.each(["warn", "block"] as const)("%s accepts the first use as it is", async (policy) => {
     const { tools, pins, warnings } = await judge([read, write], undefined, policy, "Be kind.")
