@@ -32,6 +32,7 @@ export interface FlatProperty {
 
 const ANYTHING = constant({})
 const TEXT = constant({ type: "string" })
+const ANY_OBJECT = constant({ type: "object" })
 const BYTES = constant({ format: "binary" })
 const NOTHING = constant({ ...NO_VALUE })
 const NONE: readonly string[] = Object.freeze([])
@@ -214,7 +215,25 @@ export class SchemaBuilder {
       return plain
     }
     if (media.schema === undefined) return ANYTHING
+    const isForm = media.class === "form" || media.class === "multipart"
+    if (view === "input" && isForm && !this.#isObject(media.schema)) {
+      parts.note(
+        media.place,
+        `What is ${media.type} is made of an object; its schema is not used.`,
+        false,
+      )
+      return ANY_OBJECT
+    }
     return parts.take(this.#convert(media.schema, view))
+  }
+
+  /** Whether a schema may be that of an object. */
+  #isObject(schema: Place): boolean {
+    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
+    if (isBroken(place) || !isPlainRecord(place.value)) return true
+    const { type, format } = place.value
+    if (type === undefined || format === "binary" || type === "file") return true
+    return Array.isArray(type) ? type.includes("object") : type === "object"
   }
 
   #isText(schema: Place): boolean {
@@ -271,7 +290,7 @@ export class SchemaBuilder {
         : schema.value === raw
           ? this.#legacy(schema)
           : this.#convert(schema, "input")
-    const whole = withParameter(converted.schema, raw)
+    const whole = withParameter(carried(converted.schema), raw)
     parameter.converted = whole === converted.schema ? converted : { ...converted, schema: whole }
     return parameter.converted
   }
@@ -321,6 +340,12 @@ export class SchemaBuilder {
 /** Whether a response of this content type is a number, a truth value or null, written as text. */
 function isScalarText(document: OpenAPIDocument, { type, schema }: Media): boolean {
   return isPlainText(type) && scalarTypesOf(document, schema).length > 0
+}
+
+/** The schema of a parameter: no parameter carries bytes, but one that is said to have some has a text. */
+function carried(schema: SchemaNode): SchemaNode {
+  if (typeof schema === "boolean" || schema["format"] !== "binary") return schema
+  return schema["type"] === undefined ? { ...schema, type: "string" } : schema
 }
 
 /** The reference that a schema consists of. */
