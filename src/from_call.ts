@@ -12,7 +12,7 @@ import { followPeer } from "./protocol/follow.ts"
 import type { ServiceEntry } from "./protocol/services.ts"
 import type { AnyRegistry } from "./registry.ts"
 import { OperationSpecSchema } from "./spec-schemas.ts"
-import type { OperationContext, OperationSpec } from "./types.ts"
+import type { CredentialContext, OperationContext, OperationSpec } from "./types.ts"
 
 const PAGE = 500
 // More than any registry has, and a bound for a peer that never stops.
@@ -26,6 +26,13 @@ export interface FromCallOptions {
   readonly filter?: ((spec: OperationSpec) => boolean) | undefined
   /** Registers what is found, and keeps it in step with the peer: `attach` at once. */
   readonly registry?: AnyRegistry | undefined
+  /**
+   * The link that a call goes over, for peers that know callers by their connections; the link of the
+   * import where it returns none. Whoever opened these links closes them.
+   */
+  readonly linkFor?:
+    | ((context: CredentialContext) => CallLink | undefined | Promise<CallLink | undefined>)
+    | undefined
   /** Ends the import. */
   readonly signal?: AbortSignal | undefined
   readonly logger?: Logger | undefined
@@ -34,6 +41,7 @@ export interface FromCallOptions {
 export const FROM_CALL_OPTIONS: OptionsSchema<FromCallOptions> = {
   namespace: "text",
   filter: "function",
+  linkFor: "function",
   registry: { methods: ["registerAll", "unregister"], expected: "an OperationRegistry" },
   signal: "signal",
   logger: "logger",
@@ -111,7 +119,7 @@ async function loadAll(
   }
   return found
     .filter((spec) => filter === undefined || filter(spec))
-    .map((spec) => forwarding(map, spec, namespace))
+    .map((spec) => forwarding(map, spec, namespace, options.linkFor))
 }
 
 async function listIds(
@@ -165,15 +173,27 @@ function forwarding(
   map: PendingRequestMap,
   spec: OperationSpec,
   namespace: string | undefined,
+  linkFor: FromCallOptions["linkFor"],
 ): AnyOperation {
   const id = `${spec.namespace}.${spec.name}`
   const named = namespace === undefined ? spec : { ...spec, namespace, name: id }
+  const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
+    const operationId = localId(id, namespace)
+    const link = await linkFor?.({ identity, operationId, signal })
+    return link === undefined ? map : callMapOver(link)
+  }
   if (spec.type === "subscription") {
     return {
       ...named,
       imported: true,
-      handler: (input: unknown, context: OperationContext) =>
-        map.subscribe(id, input, forwarded(context, context.signal)),
+      handler:
+        linkFor === undefined
+          ? (input: unknown, context: OperationContext) =>
+              map.subscribe(id, input, forwarded(context, context.signal))
+          : async function* (input: unknown, context: OperationContext) {
+              const own = await mapFor(context)
+              yield* own.subscribe(id, input, forwarded(context, context.signal))
+            },
     }
   }
   const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
@@ -182,7 +202,8 @@ function forwarding(
     imported: true,
     handler: async (input: unknown, context: OperationContext) => {
       try {
-        return await map.call(id, input, forwarded(context, lightSignal(context)))
+        const own = linkFor === undefined ? map : await mapFor(context)
+        return await own.call(id, input, forwarded(context, lightSignal(context)))
       } catch (error) {
         // Asking again cannot do harm, and may find the peer back.
         throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error

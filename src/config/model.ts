@@ -1,7 +1,8 @@
 // What a user writes in `operations.config.ts`, and the same with everything filled in.
 
 import type { MCPClientConfig } from "../mcp/config.ts"
-import type { Credential } from "../openapi/config.ts"
+import type { CallHeaders } from "../internal/call-headers.ts"
+import type { Credential, Secret } from "../openapi/config.ts"
 import type { ConfigFault } from "./error.ts"
 import type { AccessControl, Identity, NormalizeMode, OutputMode, Visibility } from "../types.ts"
 
@@ -40,8 +41,8 @@ export interface OpenAPISource extends CommonSource {
   readonly openapi: string
   /** Where requests go; default: the servers that the document names. */
   readonly baseUrl?: string | undefined
-  /** Sent with each request; values may refer: `"Bearer ${env:TOKEN}"`. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Sent with each request; values may refer: `"Bearer ${env:TOKEN}"`. Functions receive who calls. */
+  readonly headers?: CallHeaders | undefined
   /** Sent when the document is loaded, and nowhere else. */
   readonly documentHeaders?: Readonly<Record<string, string>> | undefined
   /** Send `documentHeaders` over plain http to another machine: for a network that only you reach. */
@@ -51,9 +52,9 @@ export interface OpenAPISource extends CommonSource {
   readonly normalize?: NormalizeMode | undefined
   readonly output?: OutputMode | undefined
   /** One credential for all operations that need one, by reference: `"${env:TOKEN}"`. */
-  readonly auth?: Credential | string | undefined
+  readonly auth?: Credential | Secret | undefined
   /** Credentials by the name of the security scheme. */
-  readonly credentials?: Readonly<Record<string, Credential | string>> | undefined
+  readonly credentials?: Readonly<Record<string, Credential | Secret>> | undefined
   readonly allowedOrigins?: readonly string[] | undefined
   readonly timeout?: number | undefined
 }
@@ -62,8 +63,8 @@ export interface OpenAPISource extends CommonSource {
 export interface MCPSource extends CommonSource {
   /** A command line, an http(s) address, or an entry as editors have it. */
   readonly mcp: string | MCPClientConfig
-  /** Sent with each request to a server on the web; values may refer. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Sent with each request to a server on the web; values may refer. Functions receive who calls. */
+  readonly headers?: CallHeaders | undefined
   /** Variables of the server's process; values may refer. */
   readonly env?: Readonly<Record<string, string>> | undefined
   /** Refuse a server on a private address, also where a public name resolves to one. */
@@ -79,10 +80,13 @@ export interface RemoteSource extends CommonSource {
    * `rediss://…`.
    */
   readonly remote: string
-  /** A token or API key, by reference: `"${env:TOKEN}"`. NATS knows tokens, too. */
-  readonly token?: string | undefined
-  /** Sent with each request to a hub. */
-  readonly headers?: Readonly<Record<string, string>> | undefined
+  /**
+   * A token or API key, by reference: `"${env:TOKEN}"`. NATS knows tokens, too. A function receives who
+   * calls: callers with tokens of their own get connections of their own to the hub.
+   */
+  readonly token?: Secret | undefined
+  /** Sent when a connection to a hub is opened. Functions receive who calls, as that of `token`. */
+  readonly headers?: CallHeaders | undefined
   /** At a broker: whom the hub calls as, which is also its login where there is a `password`. */
   readonly user?: string | undefined
   readonly password?: string | undefined

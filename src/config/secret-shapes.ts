@@ -30,17 +30,28 @@ const secret = value(true)
 
 /** Headers of requests, by name. */
 export function headers(description: string): Shape {
-  const record = recordOf(description, plain, (name) =>
+  const record = recordOf(description, orFunction(plain), (name) =>
     HEADER_NAME.test(name) ? undefined : "is a name that no header can have.",
   )
   return {
     schema: record.schema,
     check(given, keys, found) {
+      // What only a script can say: functions, and headers of the platform's class.
+      if (typeof given === "function" || given instanceof Headers) return
       record.check(given, keys, found)
       if (!isPlainRecord(given)) return
       for (const [name, one] of Object.entries(given)) {
         if (SECRET_HEADER.test(name)) secret.check(one, [...keys, name], warningsOf(found))
       }
+    },
+  }
+}
+
+function orFunction(shape: Shape): Shape {
+  return {
+    schema: shape.schema,
+    check(given, keys, found) {
+      if (typeof given !== "function") shape.check(given, keys, found)
     },
   }
 }

@@ -70,6 +70,31 @@ export async function readCallHeaders(
   return checked(Object.fromEntries(entries), subject)
 }
 
+/** The same text for the same headers, however they are ordered and spelt. */
+export function headersKey(headers: Plain): string {
+  const entries = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])
+  return JSON.stringify(entries.toSorted(([a = ""], [b = ""]) => (a < b ? -1 : 1)))
+}
+
+/** Headers of which those of `over` count where both have one. */
+export function joinHeaders(
+  base: CallHeaders | undefined,
+  over: CallHeaders | undefined,
+): CallHeaders | undefined {
+  if (base === undefined || over === undefined) return over ?? base
+  if (typeof base === "function" || typeof over === "function") {
+    return async (context) => ({
+      ...(await readCallHeaders(base, context, "A header")),
+      ...(await readCallHeaders(over, context, "A header")),
+    })
+  }
+  return Object.fromEntries([base, over].flatMap((headers) => Object.entries(byName(headers))))
+}
+
+function byName(headers: Exclude<CallHeaders, (context: never) => unknown>): object {
+  return fixedHeaders(headers) ?? headers
+}
+
 /**
  * Calls a function of the user's until its call is given up.
  *

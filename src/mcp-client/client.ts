@@ -9,14 +9,14 @@ import type {
   MCPRequestOptions,
 } from "./model.ts"
 import type { MCPToolsChange } from "./refresh.ts"
-import { traceOf } from "./run-tool.ts"
+import { callerOf, traceOf } from "./run-tool.ts"
 import type { MCPServerStatus } from "./status.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** What may be said about a request to a server. */
 export type MCPCallOptions = Pick<
   CallOptions,
-  "signal" | "deadline" | "timeout" | "metadata" | "progress" | "requestInput"
+  "signal" | "deadline" | "timeout" | "metadata" | "progress" | "requestInput" | "identity"
 >
 
 /** A server, for those who want more of it than its operations. */
@@ -94,6 +94,7 @@ function requestOptions(
     deadline: deadlineOf(options),
     meta: traceOf(metadata),
     isRepeatable,
+    caller: callerOf(options ?? {}, undefined),
   }
 }
 

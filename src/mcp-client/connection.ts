@@ -2,6 +2,7 @@ import { systemClock } from "../internal/clock.ts"
 import type { SettledServer } from "../mcp/config.ts"
 import type { MCPEra } from "../mcp/model.ts"
 import type { Clock } from "../platform.ts"
+import { CallerSessions } from "./caller-sessions.ts"
 import { Changes, listenForChanges } from "./changes.ts"
 import { memberOf } from "./frames.ts"
 import { Gate } from "./gate.ts"
@@ -44,6 +45,7 @@ class Connection implements MCPConnection {
   readonly #listeners = new Set<(event: MCPConnectionEvent) => void>()
   readonly #changes: Changes
   readonly #supervisor: Supervisor
+  readonly #callers: CallerSessions | undefined
   readonly #host: RequestHost
   #closing: Promise<void> | undefined
 
@@ -67,13 +69,31 @@ class Connection implements MCPConnection {
       lost: (error) => this.#emit({ type: "lost", error }),
     })
     this.#supervisor = supervisor
+    const callers = CallerSessions.of(settled, clock, (own) => {
+      const nothing = (): void => {}
+      return new Supervisor({
+        settled: own,
+        clock,
+        forwardsInput: forwardInput,
+        knownEra: supervisor.peer?.era ?? knownEra,
+        // What there is, and whether the server is there, the connection itself finds out.
+        opened: nothing,
+        notified: nothing,
+        lost: nothing,
+      })
+    })
+    this.#callers = callers
     this.#host = {
       settled,
       clock,
       gate: new Gate(settled.maxConcurrency),
       era: () => supervisor.peer?.era,
-      ready: (patience) => supervisor.ready(patience),
-      expired: (session) => supervisor.expired(session),
+      ready: async (patience, caller) =>
+        (await callers?.ready(caller, patience)) ?? (await supervisor.ready(patience)),
+      expired: (session) => {
+        supervisor.expired(session)
+        callers?.expired(session)
+      },
       unreached: (session, error) => supervisor.unreached(session, error),
     }
   }
@@ -185,7 +205,7 @@ class Connection implements MCPConnection {
 
   async #close(): Promise<void> {
     this.#changes.close()
-    await this.#supervisor.close()
+    await Promise.all([this.#supervisor.close(), this.#callers?.close()])
     this.#listeners.clear()
   }
 

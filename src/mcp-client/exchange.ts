@@ -3,6 +3,7 @@ import type { ProgressUpdate } from "../types.ts"
 import { closed, garbage } from "./failure.ts"
 import type { Exchange } from "./frames.ts"
 import type { RequestInput } from "./input.ts"
+import type { RequestCaller } from "./model.ts"
 import type { Patience } from "./patience.ts"
 
 /** A request that is part of a call. */
@@ -17,6 +18,7 @@ export interface SessionRequest {
   readonly patience: Patience
   readonly progress?: ((update: ProgressUpdate) => void) | undefined
   readonly requestInput?: RequestInput | undefined
+  readonly caller?: RequestCaller | undefined
 }
 
 /** A request that is under way, until its result or its error. */
@@ -44,6 +46,10 @@ export class RunningRequest implements Exchange {
       this.#resolve = resolve
       this.#reject = reject
     })
+  }
+
+  get caller(): RequestCaller | undefined {
+    return this.request.caller
   }
 
   get abandoned(): AbortSignal {

@@ -7,7 +7,7 @@ import type { OperationContext } from "../types.ts"
 import { OperationKeeper } from "./keep.ts"
 import type { MCPConnection, MCPList, MCPListKind, MCPRequestOptions } from "./model.ts"
 import type { Section } from "./refresh.ts"
-import { traceOf } from "./run-tool.ts"
+import { callerOf, traceOf } from "./run-tool.ts"
 import { systemClock } from "../internal/clock.ts"
 
 /**
@@ -71,10 +71,11 @@ export abstract class ExtraSection implements Section {
   ): readonly LazyOperation[]
 
   /** What a request takes of a call; reading changes nothing, so that it may be sent again. */
-  protected optionsOf(context: OperationContext): MCPRequestOptions {
+  protected optionsOf(context: OperationContext, operationId: string): MCPRequestOptions {
     const { signal, deadline, progress, requestInput, metadata } = context
     const meta = traceOf(metadata)
-    return { signal, deadline, progress, requestInput, meta, isRepeatable: true }
+    const caller = callerOf(context, operationId)
+    return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
   }
 
   protected originSince(started: number): AnswerOrigin {

@@ -1,4 +1,5 @@
 import type { ProgressUpdate } from "../types.ts"
+import type { RequestCaller } from "./model.ts"
 import type { Message, SendOptions, TransportLike } from "./sdk.ts"
 
 /** Marks a request between the transport and our own `fetch`, which takes it off again. */
@@ -9,6 +10,8 @@ export interface Exchange {
   /** Sent as the progress token: by it the message is known again. */
   readonly token: number
   readonly method: string
+  /** Whose request it is. */
+  readonly caller?: RequestCaller | undefined
   /** Closes what is still open of a request that was given up. */
   readonly abandoned: AbortSignal
   /** It was handed to the transport. */

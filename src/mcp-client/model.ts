@@ -1,7 +1,7 @@
 // The seam between a connection, which knows the protocol, and what is made of it.
 
 import type { MCPEra, MCPToolDefinition, MCPToolResult } from "../mcp/model.ts"
-import type { InputRequest, InputResponse, ProgressUpdate } from "../types.ts"
+import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../types.ts"
 
 /** Who answers at the other end. */
 export interface MCPPeer {
@@ -25,6 +25,13 @@ export interface MCPList {
   readonly warnings: readonly string[]
 }
 
+/** The call that a request is part of, for headers that depend on who calls. */
+export interface RequestCaller {
+  /** Read only where headers depend on it: a handler's context copies it then. */
+  readonly identity?: Identity | undefined
+  readonly operationId?: string | undefined
+}
+
 /** What one request takes beside its parameters. */
 export interface MCPRequestOptions {
   /** May be a light one, which only `heedSignal` understands. */
@@ -38,6 +45,7 @@ export interface MCPRequestOptions {
   readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
   /** Sent as `_meta`: trace context, and what the user gives. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
+  readonly caller?: RequestCaller | undefined
   /** The request may be sent again after a loss: it changes nothing. */
   readonly isRepeatable?: boolean | undefined
 }

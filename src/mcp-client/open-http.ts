@@ -3,6 +3,7 @@ import { isReadableOnTheWay } from "../http/egress.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 import { fetchOf } from "../http/public-fetch.ts"
 import { assertPublic } from "../internal/public-lookup.ts"
+import { readCallHeaders } from "../internal/call-headers.ts"
 import { retryAfterOf } from "../http/retry-after.ts"
 import type { MCPHttpChannel, SettledServer } from "../mcp/config.ts"
 import { capBody } from "./body-cap.ts"
@@ -10,7 +11,9 @@ import { REQUEST_MARK } from "./frames.ts"
 import type { Exchange } from "./frames.ts"
 import { guardOAuth } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
+import type { RequestCaller } from "./model.ts"
 import type { SdkModule, TransportLike } from "./sdk.ts"
+import type { CredentialContext } from "../types.ts"
 
 /** What the requests of one connection share. */
 export interface HttpHost {
@@ -53,7 +56,9 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
     headers.delete(REQUEST_MARK)
     const isHome = url.origin === home.origin
     const isEndpoint = isHome && (kind === "sse" || url.pathname === home.pathname)
-    if (isHome) await addHeaders(headers, isEndpoint, host)
+    const signal = init?.signal ?? new AbortController().signal
+    const context = contextOf(host.exchange(token)?.caller, signal)
+    if (isHome) await addHeaders(headers, isEndpoint, host, context)
     else refusePrivate(url, host)
     refuseInsecure(url, headers, settled.name)
     if (channel.blockPrivate) assertPublic(url.hostname)
@@ -82,13 +87,20 @@ function guardedFetch(kind: "http" | "sse", host: HttpHost): typeof globalThis.f
   }
 }
 
+/** Requests that open a session or list what there is are nobody's call. */
+function contextOf(caller: RequestCaller | undefined, signal: AbortSignal): CredentialContext {
+  return { identity: caller?.identity, operationId: caller?.operationId, signal }
+}
+
 /** The user's headers, beside what the protocol itself sends. */
 async function addHeaders(
   headers: Headers,
   isEndpoint: boolean,
   { channel, settled, secret }: HttpHost,
+  context: CredentialContext,
 ): Promise<void> {
-  const given = typeof channel.headers === "function" ? await channel.headers() : channel.headers
+  const subject = `A header for MCP server "${settled.name}"`
+  const given = await readCallHeaders(channel.headers, context, subject)
   for (const [name, value] of Object.entries(given)) {
     secret(value)
     // The endpoints of an authorization server take credentials of their own.

@@ -4,6 +4,7 @@ import { promptEnvelope } from "../mcp/result.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { OperationContext } from "../types.ts"
 import { ExtraSection } from "./extras.ts"
+import type { MCPRequestOptions } from "./model.ts"
 import { systemClock } from "../internal/clock.ts"
 
 /** The prompts of a server as queries. */
@@ -18,17 +19,18 @@ export class PromptSection extends ExtraSection {
       name: string,
       input: Readonly<Record<string, string>>,
       context: OperationContext,
-    ): Promise<ResponseEnvelope> => this.#get(name, input, context)
+      operationId: string,
+    ): Promise<ResponseEnvelope> => this.#get(name, input, this.optionsOf(context, operationId))
     return promptOperations(prompts, { server: this.server, get, warn })
   }
 
   async #get(
     name: string,
     input: Readonly<Record<string, string>>,
-    context: OperationContext,
+    options: MCPRequestOptions,
   ): Promise<ResponseEnvelope> {
     const started = systemClock.now()
-    const result = await this.connection.getPrompt(name, input, this.optionsOf(context))
+    const result = await this.connection.getPrompt(name, input, options)
     return promptEnvelope(result, this.originSince(started))
   }
 }

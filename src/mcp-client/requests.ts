@@ -5,7 +5,7 @@ import { isUnreached } from "../mcp/errors.ts"
 import { statusOf } from "./era.ts"
 import { memberOf } from "./frames.ts"
 import type { Gate } from "./gate.ts"
-import type { MCPRequestOptions } from "./model.ts"
+import type { MCPRequestOptions, RequestCaller } from "./model.ts"
 import { Patience } from "./patience.ts"
 import { runRounds } from "./rounds.ts"
 import type { SessionRequest } from "./exchange.ts"
@@ -21,7 +21,7 @@ export interface RequestHost {
   /** Of the last server that answered. */
   era(): MCPEra | undefined
   /** An open session; connects if there is none. */
-  ready(patience: Patience): Promise<Session>
+  ready(patience: Patience, caller: RequestCaller | undefined): Promise<Session>
   /** The server does not know this session any more. */
   expired(session: Session): void
   /** A request did not reach the server, or lost it on the way. */
@@ -107,14 +107,15 @@ export async function sendWithin(
   patience: Patience,
   host: RequestHost,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const { isRepeatable = false, progress, requestInput, meta } = options
+  const { isRepeatable = false, progress, requestInput, meta, caller } = options
   const all = meta === undefined ? { ...params, ...extra } : { ...params, ...extra, _meta: meta }
-  const sent = { method, params: all, phase, tool, definition, patience, progress, requestInput }
+  const about = { phase, tool, definition, caller }
+  const sent = { method, params: all, ...about, patience, progress, requestInput }
   let renewals = 0
   let losses = 0
   let waits = 0
   for (;;) {
-    const session = await host.ready(patience)
+    const session = await host.ready(patience, caller)
     const hadId = session.id !== undefined
     try {
       return await session.request(sent)

@@ -14,14 +14,21 @@ export class ResourceSection extends ExtraSection {
     [resources = [], templates = []]: readonly (readonly unknown[])[],
     warn: (message: string) => void,
   ): readonly LazyOperation[] {
-    const read = (uri: string, context: OperationContext): Promise<ResponseEnvelope> =>
-      this.#read(uri, context)
+    const read = (
+      uri: string,
+      context: OperationContext,
+      operationId: string,
+    ): Promise<ResponseEnvelope> => this.#read(uri, context, operationId)
     return resourceOperations(resources, templates, { server: this.server, read, warn })
   }
 
-  async #read(uri: string, context: OperationContext): Promise<ResponseEnvelope> {
+  async #read(
+    uri: string,
+    context: OperationContext,
+    operationId: string,
+  ): Promise<ResponseEnvelope> {
     const started = systemClock.now()
-    const result = await this.connection.readResource(uri, this.optionsOf(context))
+    const result = await this.connection.readResource(uri, this.optionsOf(context, operationId))
     return resourceEnvelope(result, this.originSince(started))
   }
 }

@@ -6,15 +6,15 @@ import type { MCPToolDefinition } from "../mcp/model.ts"
 import { toolEnvelope } from "../mcp/result.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { compileSchema } from "../schema/compiled.ts"
-import type { CallOptions } from "../types.ts"
-import type { MCPConnection } from "./model.ts"
+import type { CallOptions, Identity } from "../types.ts"
+import type { MCPConnection, RequestCaller } from "./model.ts"
 import { toolInput } from "./tool-input.ts"
 import { systemClock } from "../internal/clock.ts"
 
 /** What of a call matters to a tool; a handler's context is one. */
 export type ToolCallContext = Pick<
   CallOptions,
-  "signal" | "deadline" | "progress" | "requestInput" | "metadata"
+  "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity"
 >
 
 /** Runs tools of one server. */
@@ -47,7 +47,8 @@ export async function runTool(
 ): Promise<ResponseEnvelope> {
   const { server, connection } = host
   const { definition, operation } = tool
-  const sent = toolInput(input, `${operation.namespace}.${operation.name}`)
+  const operationId = `${operation.namespace}.${operation.name}`
+  const sent = toolInput(input, operationId)
   if (definition.execution?.taskSupport === "required") throw needsTasks(server.name, definition)
   const wait = host.admit(definition.name, context)
   if (wait !== undefined) await wait
@@ -60,6 +61,7 @@ export async function runTool(
     requestInput: context.requestInput,
     meta: traceOf(context.metadata),
     isRepeatable: isRepeatable(server, tool),
+    caller: callerOf(context, operationId),
   })
   return toolEnvelope(result, {
     server: server.name,
@@ -68,6 +70,19 @@ export async function runTool(
     durationMs: systemClock.now() - started,
     output: definition.outputSchema === undefined ? undefined : outputCheck(operation),
   })
+}
+
+/** Who calls what; asked only where a header depends on it. */
+export function callerOf(
+  context: { readonly identity?: Identity | undefined },
+  operationId: string | undefined,
+): RequestCaller {
+  return {
+    operationId,
+    get identity() {
+      return context.identity
+    },
+  }
 }
 
 /** Trace context, where the caller has some: it travels on. */

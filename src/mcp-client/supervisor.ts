@@ -94,6 +94,11 @@ export class Supervisor {
     session.retire()
   }
 
+  /** Closes what is open as soon as nothing runs on it any more. */
+  retire(): void {
+    if (this.#session !== undefined) this.expired(this.#session)
+  }
+
   /** Closes what is open, and forgets what went wrong. */
   async reset(): Promise<void> {
     this.assertOpen()

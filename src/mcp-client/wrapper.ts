@@ -114,9 +114,9 @@ export class Wrapper implements MCPClientWrapper {
       callTool: async (name, input, options = {}) => {
         const tool = this.#tools.find(name)
         if (tool === undefined) throw unknownTool(this.name, name, this.#tools.names)
-        const { signal, progress, requestInput, metadata } = options
+        const { signal, progress, requestInput, metadata, identity } = options
         const deadline = deadlineOf(options)
-        const context = { signal, deadline, progress, requestInput, metadata }
+        const context = { signal, deadline, progress, requestInput, metadata, identity }
         return await runTool(this.#tools.host, tool, input, context)
       },
       refresh: () => this.refresh(),

@@ -1,3 +1,5 @@
+import { fixedHeaders } from "../internal/call-headers.ts"
+import type { HeaderValue } from "../internal/call-headers.ts"
 import { isPlainRecord } from "../schema/json.ts"
 import type { MCPChannel, MCPHeaders, MCPHttpChannel, MCPStdioChannel } from "./config.ts"
 import type { ConfigFields } from "./config-faults.ts"
@@ -113,14 +115,21 @@ function urlOf(fields: ConfigFields): URL {
 function headersOf(fields: ConfigFields): MCPHeaders {
   const given = fields.get("headers")
   if (typeof given === "function") return given as MCPHeaders
-  const headers = fields.record("headers") ?? {}
+  const headers = isOwn(given) ? (fixedHeaders(given) ?? given) : (fields.record("headers") ?? {})
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER_NAME.test(name)) fields.fail("headers", "has a name that no header can have.")
-    if (/[\0\r\n]/.test(value)) {
+    if (typeof value === "string" && /[\0\r\n]/.test(value)) {
       fields.fail(`headers.${name}`, "must be one line: check the end of what it was read from.")
     }
   }
   return headers
+}
+
+/** Headers that no file could hold: a `Headers`, or functions by name. */
+function isOwn(given: unknown): given is Headers | Readonly<Record<string, HeaderValue>> {
+  if (!isPlainRecord(given)) return false
+  const isFunction = (value: unknown): boolean => typeof value === "function"
+  return given instanceof Headers || Object.values(given).some(isFunction)
 }
 
 function authProviderOf(fields: ConfigFields): MCPAuthProvider | undefined {

@@ -1,3 +1,4 @@
+import { CALL_HEADERS } from "../internal/call-headers.ts"
 import type { OptionRule, OptionsSchema } from "../internal/options.ts"
 import type { MCPClientConfig, MCPClientInfo, MCPRoot, MCPToolConfig } from "./config.ts"
 
@@ -33,7 +34,7 @@ export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
   cwd: "text",
   inheritEnv: { either: [{ list: "text" }, { oneOf: [true] }] },
   url: { secret: "url" },
-  headers: { secret: { either: ["function", { record: "string" }] } },
+  headers: CALL_HEADERS,
   fetch: "function",
   blockPrivate: "boolean",
   authProvider: { methods: [], expected: "an object with token(), or an OAuth client provider" },

@@ -1,5 +1,6 @@
 // What a user says about a server, and the same with every default filled in.
 
+import type { CallHeaders } from "../internal/call-headers.ts"
 import type { Logger } from "../logger.ts"
 import type { MCPIcon } from "../response-envelope.ts"
 import type {
@@ -63,10 +64,8 @@ export interface MCPLaunch {
   readonly warnings: readonly string[]
 }
 
-/** Headers, or what gives them for each request. */
-export type MCPHeaders =
-  | Readonly<Record<string, string>>
-  | (() => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>)
+/** Headers, or functions that return them for each request, with who calls what. */
+export type MCPHeaders = CallHeaders
 
 /** How a server is reached: the names of all config files that are around. */
 export type MCPTransportType =

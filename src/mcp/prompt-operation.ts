@@ -15,6 +15,7 @@ export interface PromptOperationOptions {
     name: string,
     input: Readonly<Record<string, string>>,
     context: OperationContext,
+    operationId: string,
   ) => unknown
   /** Hears of definitions that are none, and why. */
   readonly warn?: ((message: string) => void) | undefined
@@ -88,7 +89,12 @@ function promptOperation(
       outputSchema: MESSAGES,
       inputNames: taken.map((argument) => argument.name),
       handler: (input, context) =>
-        get(name, (input ?? {}) as Readonly<Record<string, string>>, context),
+        get(
+          name,
+          (input ?? {}) as Readonly<Record<string, string>>,
+          context,
+          `${promptNamespace(server.name)}.${operationName(name)}`,
+        ),
       own: isPlainRecord(own) ? own : undefined,
       origin: { server: server.name, kind: "prompt", prompt: name },
     },

@@ -16,7 +16,7 @@ import type { TemplateValue, UriTemplate } from "./uri-template.ts"
 export interface ResourceOperationOptions {
   readonly server: Omit<OperationServer, "trust" | "tools">
   /** Reads what is at a URI; gives what the operation gives. */
-  readonly read: (uri: string, context: OperationContext) => unknown
+  readonly read: (uri: string, context: OperationContext, operationId: string) => unknown
   /** Hears of definitions that are none, and why. */
   readonly warn?: ((message: string) => void) | undefined
 }
@@ -115,7 +115,11 @@ function resourceOperation(
       outputSchema: CONTENTS,
       inputNames: template?.variables.map((variable) => variable.name) ?? [],
       handler: (input, context) =>
-        read(template === undefined ? key : template.expand((input ?? {}) as Values), context),
+        read(
+          template === undefined ? key : template.expand((input ?? {}) as Values),
+          context,
+          `${resourceNamespace(server.name)}.${name}`,
+        ),
       own: isPlainRecord(_meta) ? _meta : undefined,
       origin: {
         server: server.name,

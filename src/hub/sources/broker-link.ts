@@ -7,6 +7,7 @@ import type { BusTransport } from "../../transport/bus/transport.ts"
 import type { CallFate, Transport, TransportReceiver } from "../../transport/types.ts"
 import type { Identity } from "../../types.ts"
 import { fill } from "../fill.ts"
+import { nobody } from "./caller-links.ts"
 import type { SourceContext } from "../model.ts"
 
 /** A way to a broker, and what is told of it. */
@@ -31,7 +32,11 @@ export async function createBrokerTransport(
     source.name,
   )
   try {
-    return await make(place, { ...filled, insecure }, context)
+    const { signal } = context
+    // Workers hear of callers by tickets: the token is the hub's own.
+    const own =
+      typeof filled.token === "function" ? await filled.token(nobody(signal)) : filled.token
+    return await make(place, { ...filled, token: own, insecure }, context)
   } catch (cause) {
     const code = isCallError(cause) ? cause.code : "VALIDATION_ERROR"
     throw new CallError(code, `Source "${source.name}": ${inOurWords(cause)}`, {
@@ -41,10 +46,9 @@ export async function createBrokerTransport(
   }
 }
 
-type Filled = Pick<
-  RemoteSource,
-  "token" | "user" | "password" | "prefix" | "tls" | "insecure" | "ticket"
->
+type Filled = Pick<RemoteSource, "user" | "password" | "prefix" | "tls" | "insecure" | "ticket"> & {
+  readonly token: string | undefined
+}
 
 async function make(
   place: string,

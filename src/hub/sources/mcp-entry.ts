@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { resolve as resolvePath, sep } from "node:path"
 import type { MCPClientConfig } from "../../from_mcp.ts"
+import { fixedHeaders } from "../../internal/call-headers.ts"
 import { readEntry } from "../../mcp/config-entry.ts"
 import { fill } from "../fill.ts"
 import type { SourceContext } from "../model.ts"
@@ -18,8 +19,12 @@ export async function readMCPEntry(
   name: string,
   { resolve, baseDir, logger }: Pick<SourceContext, "resolve" | "baseDir" | "logger">,
 ): Promise<MCPClientConfig> {
+  const { headers } = entry
+  const depends = headers !== undefined && fixedHeaders(headers) === undefined
   const objects = Object.fromEntries(
-    OBJECTS.filter((key) => Object.hasOwn(entry, key)).map((key) => [key, entry[key]]),
+    [...OBJECTS, ...(depends ? (["headers"] as const) : [])]
+      .filter((key) => Object.hasOwn(entry, key))
+      .map((key) => [key, entry[key]]),
   )
   const texts = Object.fromEntries(
     Object.entries(entry).filter(([key]) => !Object.hasOwn(objects, key)),

@@ -3,6 +3,7 @@ import { splitCommandLine } from "../../config/command-line.ts"
 import type { MCPSource } from "../../config/model.ts"
 import { CallError } from "../../errors.ts"
 import type { MCPClientConfig, MCPClientWrapper, MCPOperation } from "../../from_mcp.ts"
+import { joinHeaders } from "../../internal/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
 import { reasonOf } from "../../schema/describe.ts"
 import { backoff } from "../backoff.ts"
@@ -38,7 +39,7 @@ async function configOf(
     forwardInput: true,
     logger,
     ...entry,
-    ...(headers !== undefined && { headers: { ...asRecord(entry.headers), ...headers } }),
+    headers: joinHeaders(entry.headers, headers),
     ...(env !== undefined && { env: { ...entry.env, ...env } }),
     ...(given.blockPrivate === true && !isProcess && { blockPrivate: true }),
     ...(isProcess && { cwd: resolvePath(baseDir, entry.cwd ?? "") }),
@@ -56,10 +57,6 @@ function entryOf(mcp: MCPSource["mcp"], source: string): MCPClientConfig {
     `Source "${source}", mcp: the command line is empty, or a quotation mark in it is not closed.`,
     { retryable: false },
   )
-}
-
-function asRecord(headers: MCPClientConfig["headers"]): Readonly<Record<string, string>> {
-  return typeof headers === "object" ? headers : {}
 }
 
 class MCPOpenSource implements OpenSource {

@@ -7,6 +7,10 @@ import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, SourceContext } from "../model.ts"
 import { isBroker } from "../../config/brokers.ts"
 import { openBroker } from "./broker.ts"
+import type { CallLink } from "../../protocol/pending-request-map.ts"
+import type { CredentialContext } from "../../types.ts"
+import { CallerLinks, dependsOnCaller, nobody, shownFor } from "./caller-links.ts"
+import type { Shown } from "./caller-links.ts"
 import { Mirror } from "./mirror.ts"
 import { WatchedTransport } from "./watched-transport.ts"
 
@@ -30,32 +34,46 @@ async function openHub(
   remote: string,
   context: SourceContext,
 ): Promise<OpenSource> {
-  const { fromCall } = await import("../../index.ts")
+  const { fromCall, PendingRequestMap } = await import("../../index.ts")
   const { createWebSocketTransport } = await import("../../websocket.ts")
   const given = source.config as RemoteSource
-  const { token, headers } = await fill(
+  const showing = await fill(
     { token: given.token, headers: given.headers },
     context.resolve,
     source.name,
   )
-  if (given.insecure !== true && (token ?? headers) !== undefined) {
-    refuseReadable(source.name, new URL(remote), token === undefined ? "headers" : "token")
+  if (given.insecure !== true && (showing.token ?? showing.headers) !== undefined) {
+    refuseReadable(source.name, new URL(remote), showing.token === undefined ? "headers" : "token")
   }
   const { clock, logger, signal, retries } = context
-  const transport = createWebSocketTransport(socketUrl(remote), {
-    token,
-    headers,
-    clock,
-    logger,
-    reconnect: retries,
-    blockPrivate: given.blockPrivate,
+  const options = { clock, logger, reconnect: retries, blockPrivate: given.blockPrivate }
+  const url = socketUrl(remote)
+  const own = async (): Promise<Shown> =>
+    await shownFor(showing, nobody(new AbortController().signal), source.name)
+  const transport = createWebSocketTransport(url, {
+    ...options,
+    token:
+      typeof showing.token === "function" ? async () => (await own()).token ?? "" : showing.token,
+    headers: showing.headers && (async () => (await own()).headers ?? {}),
   })
+  const callers = new CallerLinks(
+    clock,
+    (shown) => new PendingRequestMap(createWebSocketTransport(url, { ...options, ...shown })),
+  )
+  const linkFor = async (call: CredentialContext): Promise<CallLink | undefined> =>
+    call.identity === undefined
+      ? undefined
+      : callers.get(await shownFor(showing, call, source.name))
   const watched = new WatchedTransport(transport)
   const mirror = new Mirror()
   const giveUp = (): void => void transport.close()
   signal.addEventListener("abort", giveUp)
   try {
-    const peer = await fromCall(watched, { signal, logger })
+    const peer = await fromCall(watched, {
+      signal,
+      logger,
+      linkFor: dependsOnCaller(showing) ? linkFor : undefined,
+    })
     const detach = await peer.attach(mirror as unknown as AnyRegistry)
     signal.throwIfAborted()
     return {
@@ -65,7 +83,7 @@ async function openHub(
       onHealth: (listener) => watched.onHealth(listener),
       async close() {
         mirror.close()
-        await watched.close()
+        await Promise.all([watched.close(), callers.close()])
         await detach()
       },
     }
