@@ -1,7 +1,7 @@
 // One idea: how the calls of one import are sent, from the input to the envelope.
-import { CallError, isCallError } from "../errors.ts"
+import { CallError } from "../errors.ts"
 import { discard, exchange } from "../http/exchange.ts"
-import type { ExchangeOptions, HttpResponse } from "../http/exchange.ts"
+import type { HttpResponse } from "../http/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../internal/call-headers.ts"
 import { secretsIn } from "../http/headers.ts"
 import { fetchOf } from "../http/public-fetch.ts"
@@ -23,9 +23,10 @@ import type { HTTPServiceConfig } from "./config.ts"
 import type { PreparedRequest } from "./model.ts"
 import type { OperationSource } from "./operation/source.ts"
 import { isProblem } from "./operation/problems.ts"
+import { exchangeOnce, isStreamed, unrepeatable } from "./once.ts"
 import { problemError } from "./problem-error.ts"
 import { buildRequest } from "./request/build.ts"
-import { encodeMultipart, holdsBlob } from "./request/multipart.ts"
+import { encodeMultipart } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
 import { type CallLimits, limitsOf } from "./call-limits.ts"
 
@@ -226,36 +227,6 @@ export class Caller {
       },
     })
   }
-}
-
-/** Whether a body was read when it was sent: there is nothing left to send again. */
-function isStreamed(body: PreparedRequest["body"]): boolean {
-  if (body instanceof FormData) return holdsBlob(body)
-  return body instanceof ReadableStream || body instanceof Blob
-}
-
-async function exchangeOnce(
-  request: PreparedRequest,
-  options: ExchangeOptions,
-): Promise<HttpResponse> {
-  try {
-    return await exchange(request, options)
-  } catch (thrown) {
-    throw isCallError(thrown) ? unrepeatable(thrown) : thrown
-  }
-}
-
-/** The same error, which nobody should answer by calling again. */
-function unrepeatable(error: CallError): CallError {
-  if (!error.retryable) return error
-  const { code, message, details, mayHaveExecuted, operationId, cause } = error
-  return new CallError(code, message, {
-    details,
-    mayHaveExecuted,
-    operationId,
-    retryable: false,
-    ...(cause !== undefined && { cause }),
-  })
 }
 
 /** An error with the code that the document has for its status, if it is as described there. */
