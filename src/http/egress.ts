@@ -1,5 +1,5 @@
 /** Whether a host, as the URL parser spells it, is this machine itself. */
-export function isLoopbackHost(hostname: string): boolean {
+function isLoopbackHost(hostname: string): boolean {
   return /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname)
 }
 
