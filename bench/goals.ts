@@ -3,6 +3,7 @@ import type { Measurement } from "./measure.ts"
 import type { Flatness } from "./memory.ts"
 import type { DocumentName } from "./documents.ts"
 import type { OpenAPIResults } from "./openapi.ts"
+import { coldGoals } from "./openapi-cold.ts"
 import { BARE, EACH, ENVELOPED, GATEWAY, ORPC, REST, TRPC } from "./http-targets.ts"
 import { OURS_LEFT } from "./http-disconnect.ts"
 import type { Disconnects } from "./http-disconnect.ts"
@@ -227,8 +228,8 @@ export function protocolGoals(results: ProtocolResults): Goal[] {
 }
 
 /** Holds the import of documents against what the library promises. */
-export function openapiGoals({ openapi }: OpenAPIResults): Goal[] {
-  return openapi.flatMap(({ document, rows, heap }) => {
+export function openapiGoals({ openapi, ...cold }: OpenAPIResults): Goal[] {
+  const warm = openapi.flatMap(({ document, rows, heap }) => {
     const ratioOf = (wanted: string): number =>
       rows.find(({ row }) => row === wanted)?.ratio.median ?? Number.NaN
     const list = ratioOf("list")
@@ -252,6 +253,7 @@ export function openapiGoals({ openapi }: OpenAPIResults): Goal[] {
       },
     ]
   })
+  return [...warm, ...coldGoals(cold)]
 }
 
 /** Our row is the second, after the floor; the others are the peers. */

@@ -2,6 +2,8 @@
  * One task in a process of its own: `npm run bench` starts it where a fresh process is the point.
  *
  *   first <row> <document> <file>   the first run of a row
+ *   costliest <file>                the operation whose schemas lead to the most definitions
+ *   call <index> <file>             the first call of an operation
  *   weigh <file>                    what the heap holds after an import
  *   try <importer> <file>           whether an importer gets through, and what comes out
  *
@@ -11,6 +13,7 @@ import { readFileSync } from "node:fs"
 import { importers, quietly } from "./contenders/openapi.ts"
 import type { DocumentName } from "./documents.ts"
 import { loadBuiltImporter } from "./library.ts"
+import { costliest, firstCallOf } from "./openapi-costliest.ts"
 import { importLanes } from "./openapi-rows.ts"
 import type { RowName } from "./openapi-rows.ts"
 import { weigh } from "./openapi-heap.ts"
@@ -25,6 +28,10 @@ async function run(): Promise<unknown> {
   switch (task) {
     case "first":
       return await importLanes(library, document as DocumentName, text)[name as RowName].time()
+    case "costliest":
+      return await costliest(library, text)
+    case "call":
+      return await firstCallOf(library, text, Number(name))
     case "weigh":
       return weigh(library, text)
     case "try": {

@@ -11,6 +11,8 @@ import type { BenchDocument, DocumentName } from "./documents.ts"
 import type { ImportLibrary } from "./library.ts"
 import { spreadOf } from "./measure.ts"
 import { reachOf } from "./openapi-call.ts"
+import { measureCircular, measureCold } from "./openapi-cold.ts"
+import type { ColdDocument, ColdResults } from "./openapi-cold.ts"
 import type { CallReach } from "./openapi-call.ts"
 import type { HeapShares } from "./openapi-heap.ts"
 import { importLanes, ROWS } from "./openapi-rows.ts"
@@ -44,7 +46,7 @@ export interface DocumentResults {
 }
 
 /** What was measured of importing documents. */
-export interface OpenAPIResults {
+export interface OpenAPIResults extends ColdResults {
   readonly openapi: readonly DocumentResults[]
 }
 
@@ -78,6 +80,7 @@ export async function measureOpenAPI(
   const effort = isQuick ? QUICK : THOROUGH
   const folder = await mkdtemp(join(tmpdir(), "operations-bench-"))
   const openapi: DocumentResults[] = []
+  const cold: ColdDocument[] = []
   try {
     for (const name of DOCUMENTS) {
       say(`Importing ${name}`)
@@ -85,12 +88,14 @@ export async function measureOpenAPI(
       // Fresh processes read this: unpacking would warm them up.
       const file = join(folder, `${DOCUMENTS.indexOf(name)}.json`)
       await writeFile(file, document.text)
+      cold.push(measureCold(name, file))
       openapi.push(await measureDocument(library, document, file, effort))
     }
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-  return { openapi }
+  say("Compiling the types of circular schemas")
+  return { openapi, cold, circularSeconds: await measureCircular() }
 }
 
 async function measureDocument(
