@@ -316,7 +316,7 @@ describe("a schema becomes JSON Schema 2020-12", () => {
       "discriminator",
       "3.0.3",
       { oneOf: [{ type: "object" }], discriminator: { propertyName: "kind" } },
-      { oneOf: [{ type: "object" }], discriminator: { propertyName: "kind" } },
+      { anyOf: [{ type: "object" }], discriminator: { propertyName: "kind" } },
     ],
     ["several types", "3.1.0", { type: ["string", "null"] }, { type: ["string", "null"] }],
     ["const", "3.1.0", { const: { a: 1 } }, { const: { a: 1 } }],
@@ -427,8 +427,9 @@ describe("a schema of which a part is widened refuses nothing that the document 
   test("and one of which none is refuses what it did", () => {
     const oneOf = [{ type: "string" }, { minLength: 1 }]
 
-    expect(converted({ oneOf, not: { const: 1 } })).toEqual({ oneOf, not: { const: 1 } })
-    expect(fits(body({ oneOf }), { body: "x" })).toBe(false)
+    expect(converted({ oneOf, not: { const: 1 } })).toEqual({ anyOf: oneOf, not: { const: 1 } })
+    expect(fits(body({ oneOf }), { body: "" })).toBe(true)
+    expect(fits(body({ not: { const: 1 } }), { body: 1 })).toBe(false)
   })
 })
 
@@ -621,5 +622,157 @@ describe("a pattern written between slashes is read without them", () => {
 
     expect(fits(spec, { body: { "x-a": 1, b: "b" } })).toBe(true)
     expect(fits(spec, { body: { "x-a": "1" } })).toBe(false)
+  })
+})
+
+describe("alternatives of an input", () => {
+  const dog = {
+    type: "object",
+    properties: { kind: { type: "string" }, bark: { type: "integer" } },
+    required: ["kind", "bark"],
+  }
+  const cat = {
+    type: "object",
+    properties: { kind: { type: "string" }, name: { type: "string" } },
+    required: ["kind"],
+  }
+  const members = [{ $ref: "#/components/schemas/Dog" }, { $ref: "#/components/schemas/Cat" }]
+
+  function problems(
+    schema: unknown,
+    value: unknown,
+    schemas: Raw = { Dog: dog, Cat: cat },
+  ): string[] {
+    const { inputSchema } = importOne(body(schema, {}, { schemas }))
+    return compileSchema(inputSchema)
+      .errors({ body: value })
+      .map(({ path, message }) => `${path} ${message}`)
+  }
+
+  test("may match several of them", () => {
+    const schema = { oneOf: [{ type: "integer" }, { type: "number" }, { minimum: 0 }] }
+
+    expect(problems(schema, 5)).toEqual([])
+    expect(problems({ oneOf: members }, { kind: "x", bark: 1, name: "a" })).toEqual([])
+    expect(problems({ oneOf: members }, { bark: "loud" })).not.toEqual([])
+  })
+
+  test.each<[string, Raw, string, string]>([
+    ["by the names of schemas", {}, "Dog", "Cat"],
+    [
+      "by a mapping to references",
+      { mapping: { d: "#/components/schemas/Dog", c: "#/components/schemas/Cat" } },
+      "d",
+      "c",
+    ],
+    ["by a mapping to names", { mapping: { d: "Dog", c: "Cat" } }, "d", "c"],
+  ])("are told apart by a discriminator, %s", (_name, more, isDog, isCat) => {
+    for (const keyword of ["oneOf", "anyOf"]) {
+      const schema = { [keyword]: members, discriminator: { propertyName: "kind", ...more } }
+
+      expect(problems(schema, { kind: isDog, bark: 1 })).toEqual([])
+      expect(problems(schema, { kind: isCat, name: "a", bark: "x" })).toEqual([])
+      expect(problems(schema, { kind: isDog, name: "a" })).toEqual(["/body/bark is required"])
+      expect(problems(schema, { kind: isCat, name: 5 })).toEqual([
+        expect.stringContaining("/body/name") as unknown,
+      ])
+      expect(problems(schema, { kind: "bird" }).join()).toContain("/body/kind")
+    }
+  })
+
+  test("keep the values that they declare themselves", () => {
+    const schemas = {
+      Dog: { ...dog, properties: { ...dog.properties, kind: { const: "woof" } } },
+      Cat: { ...cat, properties: { ...cat.properties, kind: { enum: ["meow", "purr"] } } },
+    }
+    const schema = { oneOf: members, discriminator: { propertyName: "kind" } }
+
+    expect(problems(schema, { kind: "purr" }, schemas)).toEqual([])
+    expect(problems(schema, { kind: "woof" }, schemas)).toEqual(["/body/bark is required"])
+  })
+
+  test("leave out the discriminator where a document does not require it", () => {
+    const schemas = { Dog: { properties: { bark: {} } }, Cat: { properties: { name: {} } } }
+    const schema = { oneOf: members, discriminator: { propertyName: "kind" } }
+
+    expect(problems(schema, { name: "a" }, schemas)).toEqual([])
+  })
+
+  test("stay exclusive in outputs", () => {
+    const schema = { oneOf: [{ type: "integer" }, { type: "number" }] }
+    const content = { "application/json": { schema: { $ref: "#/components/schemas/N" } } }
+    const spec = oneOperation(
+      "/x",
+      "post",
+      { requestBody: { content }, responses: { 200: { description: "", content } } },
+      { components: { schemas: { N: schema } } },
+    )
+    const { inputSchema, outputSchema } = importOne(spec)
+
+    expect(compileSchema(inputSchema).check({ body: 5 })).toBe(true)
+    expect(compileSchema(outputSchema).check(5)).toBe(false)
+  })
+})
+
+describe("a parent with a discriminator", () => {
+  const pet = {
+    type: "object",
+    properties: { kind: { type: "string" } },
+    required: ["kind"],
+    discriminator: { propertyName: "kind" },
+  }
+  const child = (own: Raw, parent = "Pet"): Raw => ({
+    allOf: [{ $ref: `#/components/schemas/${parent}` }, { type: "object", ...own }],
+  })
+  const schemas = {
+    Pet: pet,
+    Dog: child({ properties: { bark: { type: "integer" } }, required: ["bark"] }),
+    Puppy: child({ properties: { age: { type: "integer" } }, required: ["age"] }, "Dog"),
+    Cat: child({ properties: { name: { type: "string" } } }),
+    Owner: {
+      type: "object",
+      properties: { pets: { type: "array", items: { $ref: "#/components/schemas/Pet" } } },
+    },
+  }
+  const errorsOf = (schema: unknown, value: unknown): string[] => {
+    const { inputSchema } = importOne(body(schema, {}, { schemas }))
+    return compileSchema(inputSchema)
+      .errors({ body: value })
+      .map(({ path, message }) => `${path} ${message}`)
+  }
+
+  test("stands for its subtypes, and theirs", () => {
+    const ref = { $ref: "#/components/schemas/Pet", description: "A pet" }
+    const { properties, $defs } = inputOf(body(ref, {}, { schemas }))
+
+    expect(properties["body"]).toMatchObject({
+      description: "A pet",
+      anyOf: ["Dog", "Cat", "Puppy", "Pet"].map((name) => ({
+        $ref: `#/$defs/${name}`,
+        properties: { kind: { enum: [name] } },
+      })),
+    })
+    expect(Object.keys($defs ?? {}).toSorted()).toEqual(["Cat", "Dog", "Pet", "Puppy"])
+    expect(errorsOf(ref, { kind: "Dog", bark: 1 })).toEqual([])
+    expect(errorsOf(ref, { kind: "Pet" })).toEqual([])
+    expect(errorsOf(ref, { kind: "Dog" })).toEqual(["/body/bark is required"])
+    expect(errorsOf(ref, { kind: "Cat", name: 5 }).join()).toContain("/body/name")
+    expect(errorsOf(ref, { kind: "Puppy", bark: 1 })).toEqual(["/body/age is required"])
+  })
+
+  test("does so inside of other schemas, and not where it is extended", () => {
+    const owner = { $ref: "#/components/schemas/Owner" }
+
+    expect(errorsOf(owner, { pets: [{ kind: "Cat" }, { kind: "Dog", bark: 1 }] })).toEqual([])
+    expect(errorsOf(owner, { pets: [{ kind: "Dog" }] })).toEqual(["/body/pets/0/bark is required"])
+    expect(errorsOf({ $ref: "#/components/schemas/Cat" }, { kind: "anything" })).toEqual([])
+    expect(notesOf(body(owner, {}, { schemas }))).toEqual([])
+  })
+
+  test("stands for itself alone where it has too many subtypes", () => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, at) => [`Sub${at}`, child({})]))
+    const spec = body({ $ref: "#/components/schemas/Pet" }, {}, { schemas: { Pet: pet, ...many } })
+
+    expect(inputOf(spec).properties["body"]).toMatchObject({ $ref: "#/$defs/Pet" })
   })
 })

@@ -8,6 +8,8 @@ import { noteAt } from "../note.ts"
 import type { Note } from "../note.ts"
 import { isBottomless } from "../shape.ts"
 import type { Definition } from "./definition.ts"
+import { discriminatorOf, namesOf } from "./discriminator.ts"
+import type { Subtype, Subtypes } from "./discriminator.ts"
 import { Draft } from "./draft.ts"
 import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
@@ -26,6 +28,7 @@ export interface Surroundings {
   readonly hasTextIntegers: boolean
   /** Where a reference leads; `undefined` when there is nothing it could lead to. */
   refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined
+  readonly subtypes: Subtypes
 }
 
 const MAX_DEPTH = 200
@@ -64,6 +67,8 @@ export class Walk {
   readonly #hides: boolean
   readonly #lenientRefs: boolean
   #budget: number
+  /** What is walked next is a member of an `allOf`: a parent there stands for itself alone. */
+  #isParent = false
 
   constructor(
     around: Surroundings,
@@ -101,6 +106,8 @@ export class Walk {
 
   /** `gone` are properties that other members of an `allOf` leave out. */
   schema(raw: unknown, inPlace: boolean, gone?: ReadonlySet<string>): SchemaNode {
+    const isParent = this.#isParent
+    this.#isParent = false
     if (!isPlainRecord(raw)) {
       if (typeof raw === "boolean") return raw
       this.note(`A schema must be an object, got ${quote(raw)}; anything is accepted here.`)
@@ -124,9 +131,46 @@ export class Walk {
     }
     const ref = raw["$ref"] ?? raw["$dynamicRef"]
     if (typeof ref !== "string") return this.#keywords(raw, undefined, inPlace, gone)
+    const subtypes = inPlace || isParent ? undefined : this.#around.subtypes.of(ref, this.file)
+    if (subtypes !== undefined) {
+      this.dependsOnView = true
+      if (this.view === "input") return this.#alternatives(raw, subtypes)
+    }
     const target = this.#around.refer(ref, this, inPlace)
     if (!this.#lenientRefs) return reference(raw, target)
     return this.#keywords(raw, target, inPlace, gone)
+  }
+
+  /** A reference to a parent, spread over what extends it. */
+  #alternatives(raw: Raw, subtypes: readonly Subtype[]): SchemaNode {
+    const anyOf = subtypes.map(({ ref, property, names }) => {
+      const target = this.#around.refer(ref, this, false)
+      return target === undefined ? true : namedBy(target.reference, property, names)
+    })
+    const { description, title } = raw
+    const out: Record<string, unknown> = { anyOf }
+    if (typeof description === "string") out["description"] = description
+    if (typeof title === "string") out["title"] = title
+    return (raw["nullable"] ?? raw["x-nullable"]) === true ? orNull(out) : out
+  }
+
+  /** Alternatives of an input: one that a discriminator names is checked, and several may match. */
+  #union(raw: Raw, keyword: "anyOf" | "oneOf", draft: Draft): void {
+    const discriminator = discriminatorOf(raw)
+    if (keyword === "oneOf" || discriminator !== undefined) this.dependsOnView = true
+    if (this.view !== "input") return
+    if (discriminator !== undefined) {
+      const members = raw[keyword] as readonly unknown[]
+      const made = draft.get(keyword) as readonly SchemaNode[]
+      const named = made.map((schema, index) => {
+        const ref = isPlainRecord(members[index]) ? members[index]["$ref"] : undefined
+        if (typeof ref !== "string") return schema
+        const names = namesOf(this.#around.document, discriminator, ref, this.file)
+        return namedBy(schema, discriminator.name, names)
+      })
+      draft.set(keyword, named)
+    }
+    if (keyword === "oneOf") loosen(keyword, raw, draft)
   }
 
   /**
@@ -187,6 +231,7 @@ export class Walk {
             const isWider = this.notes.length > noted || value.some(isBinaryMember)
             // A long integer as text may fit two alternatives.
             const isText = this.#around.hasTextIntegers && this.view === "output"
+            if (keyword === "oneOf" || keyword === "anyOf") this.#union(raw, keyword, draft)
             if (isWider || isText) loosen(keyword, raw, draft)
           } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
           break
@@ -408,6 +453,7 @@ export class Walk {
     this.#trail.push(keyword)
     let out: unknown[] | undefined
     for (let index = 0; index < value.length; index++) {
+      this.#isParent = keyword === "allOf"
       const schema = this.#at(index, value[index], inPlace, gone)
       if (schema !== value[index]) (out ??= value.slice())[index] = schema
     }
@@ -485,6 +531,18 @@ function reference(raw: Raw, target: Definition | undefined): SchemaNode {
   if (typeof description === "string") out["description"] = description
   if (typeof title === "string") out["title"] = title
   return isNullable ? orNull(out) : out
+}
+
+/** An alternative whose discriminator, where a value has it, has one of these values. */
+function namedBy(
+  schema: SchemaNode,
+  property: string,
+  names: readonly string[] | undefined,
+): SchemaNode {
+  if (names === undefined || typeof schema === "boolean") return schema
+  const properties: Record<string, unknown> = {}
+  setOwn(properties, property, { enum: names })
+  return "properties" in schema ? { allOf: [schema, { properties }] } : { ...schema, properties }
 }
 
 /** Where bytes are meant anything is let in, since there are many forms of them. */

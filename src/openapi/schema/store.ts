@@ -4,6 +4,7 @@ import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
 import type { Note } from "../note.ts"
 import type { SchemaNode, Surroundings, View } from "./convert.ts"
 import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
+import { Subtypes } from "./discriminator.ts"
 import { Definition } from "./definition.ts"
 import type { Closure, Converted } from "./definition.ts"
 import { IN_PLACE } from "./keywords.ts"
@@ -20,6 +21,7 @@ const MAX_NODES = 200_000
  */
 export class SchemaStore implements Surroundings {
   readonly document: OpenAPIDocument
+  readonly subtypes: Subtypes
   readonly hasTextIntegers: boolean
   readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
   readonly #named = new Map<string, Definition>()
@@ -30,6 +32,7 @@ export class SchemaStore implements Surroundings {
   /** With text integers, outputs have strings where an integer is beyond 2^53. */
   constructor(document: OpenAPIDocument, hasTextIntegers = false) {
     this.document = document
+    this.subtypes = new Subtypes(document)
     this.hasTextIntegers = hasTextIntegers
   }
 
@@ -44,7 +47,8 @@ export class SchemaStore implements Surroundings {
     const schema = walk.schema(raw, false)
     const converted = { schema, refs: walk.refs, notes: walk.notes }
     // Where it leads is the same wherever it stands; only a note has the place in it.
-    if (ref !== undefined && walk.notes.length === 0) this.#keep(file, ref, converted)
+    const isSame = walk.notes.length === 0 && !walk.dependsOnView
+    if (ref !== undefined && isSame) this.#keep(file, ref, converted)
     return converted
   }
 
