@@ -48,7 +48,8 @@ export interface SocketTransportSettings {
   readonly peer: string
   readonly limits: SocketLimits
   readonly clock: Clock
-  readonly reconnect?: ReconnectDelays | undefined
+  /** `spread`: milliseconds over which the first attempts of many clients are spread. */
+  readonly reconnect?: (ReconnectDelays & { readonly spread?: number }) | undefined
   /** Where code may stop running: the connection is then left, and opened again afterwards. */
   readonly lifecycle?: WatchLifecycle | undefined
   /** The timer for pings; one of its own where it is left out. */
@@ -272,10 +273,11 @@ export class SocketTransport implements WebSocketTransport {
     }
     this.#state = "waiting"
     if (this.#isSuspended) return
-    const { minDelay, maxDelay } = reconnect
+    const { minDelay, maxDelay, spread = 0 } = reconnect
     const delay = Math.min(maxDelay, minDelay * 2 ** Math.min(this.#failures++, 30))
-    // Half of it at random: many clients of one server do not come back all at once.
-    this.#timer = clock.setTimeout(() => this.#connect(), (delay * (1 + Math.random())) / 2)
+    const latest = Math.max(delay, spread)
+    const wait = delay / 2 + Math.random() * (latest - delay / 2)
+    this.#timer = clock.setTimeout(() => this.#connect(), wait)
     setRef(this.#timer, false)
   }
 

@@ -11,9 +11,16 @@ import { settleLimits, SOCKET_LIMITS } from "./limits.ts"
 import type { SocketLimitOptions } from "./limits.ts"
 import { pageLifecycle } from "./page-lifecycle.ts"
 import { SocketTransport } from "./socket-transport.ts"
-import type { ReconnectDelays, WebSocketTransport } from "./socket-transport.ts"
+import type {
+  SocketTransportSettings,
+  ReconnectDelays,
+  WebSocketTransport,
+} from "./socket-transport.ts"
 import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
 import { isolatedLogger } from "../internal/notify.ts"
+
+/** Milliseconds over which the first attempts of many clients are spread. */
+const SPREAD = 1500
 
 /** Options of `createWebSocketTransport`. */
 export interface WebSocketTransportOptions extends SocketLimitOptions {
@@ -143,11 +150,13 @@ function settleUrl(target: string | URL): URL {
 
 function settleDelays(
   reconnect: boolean | Partial<ReconnectDelays> | undefined,
-): ReconnectDelays | undefined {
+): SocketTransportSettings["reconnect"] {
   if (reconnect === false) return undefined
   const given = typeof reconnect === "object" ? reconnect : {}
   const { minDelay = 100, maxDelay = 5000 } = given
-  if (minDelay >= 0 && maxDelay >= minDelay) return { minDelay, maxDelay }
+  // Whoever says how soon gets it; otherwise many clients of a server that restarts do not come back all at once.
+  const spread = given.minDelay === undefined ? Math.min(SPREAD, maxDelay) : 0
+  if (minDelay >= 0 && maxDelay >= minDelay) return { minDelay, maxDelay, spread }
   throw new TypeError(
     "createWebSocketTransport(url, { reconnect }): minDelay must be at least 0, and at most maxDelay.",
   )

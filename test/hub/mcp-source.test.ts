@@ -67,7 +67,7 @@ async function open(
   const source = await openMCP(sourceOf("tools", given), {
     baseDir: "/base",
     logger: silentLogger,
-    clock: timers as never,
+    clock: timers,
     signal: new AbortController().signal,
     isAgain: false,
     retries: true,

@@ -410,6 +410,29 @@ describe("signs of life", () => {
 })
 
 describe("a transport that connects again", () => {
+  test("is one of many: their first attempts are spread over more than a second", () => {
+    const pauses = Array.from({ length: 200 }, () => {
+      let socket: FakeSocket | undefined
+      const { clock, transport } = open({
+        reconnect: { minDelay: 100, maxDelay: 5000, spread: 1500 },
+        connect(opened) {
+          socket = new FakeSocket()
+          opened(socket)
+          return () => {}
+        },
+      })
+      const start = clock.time
+      socket?.terminate()
+      while (transport.state === "waiting") clock.pass(5)
+      return clock.time - start
+    })
+    const inFirstHalf = pauses.filter((pause) => pause < 750).length
+    expect(Math.max(...pauses) - Math.min(...pauses)).toBeGreaterThan(1000)
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(1505)
+    expect(inFirstHalf).toBeGreaterThan(40)
+    expect(inFirstHalf).toBeLessThan(160)
+  })
+
   test("starts over with short pauses after a connection that lasted", () => {
     const sockets: FakeSocket[] = []
     const { clock, recorder, transport } = open({

@@ -203,12 +203,12 @@ export class RedisBus implements Bus, SessionEvents {
     }
     // They were right once: whoever rotates or reloads credentials is not done yet.
     if (fault !== undefined && this.#refusals >= MOST_REFUSALS) {
-      const error = refusal("UNAVAILABLE", `${fault.message} It is tried again.`, {
+      const refused = refusal("UNAVAILABLE", `${fault.message} It is tried again.`, {
         retryable: true,
         mayHaveExecuted: false,
         cause: fault,
       })
-      this.#receiver?.disconnected(undefined, error)
+      this.#receiver?.disconnected(undefined, refused)
     }
     // Told once, also when it was never reached.
     if (this.#failures === 0 && !this.#wasConnected) this.#disconnected(reasonOf(error))

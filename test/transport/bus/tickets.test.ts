@@ -187,8 +187,8 @@ describe("a ticket", () => {
     const sent: unknown = JSON.parse(`{"a":"1970-01-01T00:00:00.000Z","b":[1,{"y":0}]}`)
 
     expect(await verifier.verify(ticket, { ...subject, input: sent })).toMatchObject({ id: "ada" })
-    for (const other of [undefined, null, {}, { ...(sent as object), c: 1 }, [sent], "x"]) {
-      await expect(verifier.verify(ticket, { ...subject, input: other })).rejects.toMatchObject({
+    for (const changed of [undefined, null, {}, { ...(sent as object), c: 1 }, [sent], "x"]) {
+      await expect(verifier.verify(ticket, { ...subject, input: changed })).rejects.toMatchObject({
         code: "UNAUTHENTICATED",
       })
       expect(JSON.stringify(logger.lines.at(-1))).toContain("another input")
