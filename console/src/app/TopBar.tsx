@@ -10,6 +10,7 @@ import type { Connection } from "./store.ts"
 import { useTheme } from "./theme.ts"
 import type { Theme } from "./theme.ts"
 import { useIsSignedIn } from "./use-session.ts"
+import { history } from "../try/history/use-history.ts"
 
 const LINKS: readonly { readonly view: Route["view"]; readonly text: string; icon: IconName }[] = [
   { view: "calls", text: "Calls", icon: "activity" },
@@ -88,6 +89,7 @@ function SessionButton({ onSignIn }: { readonly onSignIn: () => void }): ReactNo
   const toast = useToast()
   const leave = (): void => {
     session.become(undefined)
+    history.clear()
     toast("Signed out")
   }
   return (

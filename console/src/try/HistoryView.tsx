@@ -8,13 +8,20 @@ import { Icon } from "../ui/Icon.tsx"
 import { DiffView } from "./history/DiffView.tsx"
 import { EntryFacts } from "./history/EntryFacts.tsx"
 import type { HistoryEntry } from "./history/store.ts"
-import { history, leaveInput, useHistory } from "./history/use-history.ts"
+import {
+  history,
+  isHistoryKept,
+  keepHistory,
+  leaveInput,
+  useHistory,
+} from "./history/use-history.ts"
 import "./try.css"
 
 /** Every call that was made from this browser: to find, open, run again and compare. */
 export function HistoryView(): ReactNode {
   const entries = useHistory()
   const [filter, setFilter] = useState("")
+  const [isKept, setIsKept] = useState(isHistoryKept)
   const [chosen, setChosen] = useState<readonly string[]>([])
   const words = filter.toLowerCase()
   const shown = entries.filter(({ operationId, code }) =>
@@ -29,8 +36,20 @@ export function HistoryView(): ReactNode {
       <header className="page-head">
         <h1 tabIndex={-1}>History</h1>
         <p className="muted">
-          Kept in this browser only. Passwords, tokens and files are never kept.
+          Kept in this tab, and forgotten when you sign out. Passwords, tokens and files are never
+          kept.
         </p>
+        <label className="muted">
+          <input
+            type="checkbox"
+            checked={isKept}
+            onChange={(event) => {
+              keepHistory(event.target.checked)
+              setIsKept(isHistoryKept())
+            }}
+          />{" "}
+          Keep it in this browser when the tab is closed
+        </label>
       </header>
       {entries.length === 0 ? (
         <Empty title="No calls yet">What you run is listed here.</Empty>

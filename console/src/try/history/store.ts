@@ -20,13 +20,14 @@ export interface HistoryEntry {
   readonly result?: unknown
 }
 
-/** Where entries are kept: `localStorage`, or what stands for it. */
+/** Where entries are kept: a storage of the browser, or what stands for it. */
 export interface Shelf {
   getItem(key: string): string | null
   setItem(key: string, value: string): void
 }
 
-const KEY = "operations.history"
+/** The name under which entries are kept. */
+export const KEY = "operations.history"
 const MAX_ENTRIES = 100
 const MAX_RESULT = 48 * 1024
 const MAX_TOTAL = 2 * 1024 * 1024

@@ -1,0 +1,50 @@
+import type { Shelf } from "./store.ts"
+
+/** What is needed of the browser's storages. */
+export interface BrowserStorage extends Shelf {
+  removeItem(key: string): void
+}
+
+const CHOICE = "operations.history.keep"
+
+/**
+ * Keeps the history in the tab, and beyond it only where the user has chosen so: on a shared machine, the next user of the
+ * browser would read it otherwise. Throws where the browser does.
+ */
+export class HistoryShelf implements Shelf {
+  readonly #tab: () => BrowserStorage
+  readonly #browser: () => BrowserStorage
+
+  constructor(tab: () => BrowserStorage, browser: () => BrowserStorage) {
+    this.#tab = tab
+    this.#browser = browser
+  }
+
+  /** Whether the user has chosen to keep it when the tab is closed. */
+  get isKept(): boolean {
+    return this.#browser().getItem(CHOICE) === "1"
+  }
+
+  getItem(key: string): string | null {
+    return this.#current().getItem(key)
+  }
+
+  setItem(key: string, value: string): void {
+    this.#current().setItem(key, value)
+    if (!this.isKept) this.#browser().removeItem(key)
+  }
+
+  /** Keeps what is under a key from now on in the browser, or in this tab alone. */
+  keep(isKept: boolean, key: string): void {
+    const entries = this.getItem(key)
+    if (isKept) this.#browser().setItem(CHOICE, "1")
+    else this.#browser().removeItem(CHOICE)
+    const other = isKept ? this.#tab() : this.#browser()
+    other.removeItem(key)
+    if (entries !== null) this.setItem(key, entries)
+  }
+
+  #current(): BrowserStorage {
+    return this.isKept ? this.#browser() : this.#tab()
+  }
+}
