@@ -6,7 +6,7 @@ import type { CommandIO } from "./model.ts"
 type Env = CommandIO["env"]
 
 /** The folder in which commands remember things for their user; `undefined` where nothing says which. */
-export function stateFolder(env: Env): string | undefined {
+function stateFolder(env: Env): string | undefined {
   const base = filled(env["XDG_STATE_HOME"]) ?? filled(env["LOCALAPPDATA"])
   if (base !== undefined) return join(base, "operations")
   const home = filled(env["HOME"]) ?? filled(env["USERPROFILE"])
