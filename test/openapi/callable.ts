@@ -44,15 +44,21 @@ export function callable(document: object | string): Callable {
   }
 }
 
-/** The smallest input, in which what stands in a path is not empty. */
-function minimalInput({ inputSchema, _meta = {} }: ImportedOperation): unknown {
+/** The smallest input, in which what stands in a path, or elsewhere, is not empty. */
+export function minimalInput(
+  { inputSchema, _meta = {} }: ImportedOperation,
+  filled: readonly string[] = ["path"],
+): unknown {
   const input = minimalValue(inputSchema) as Record<string, unknown>
   const { inputs } = _meta["openapi"] as { inputs: { key: string; in: string }[] }
   for (const { key, in: location } of inputs) {
-    if (location !== "path") continue
+    if (!filled.includes(location)) continue
     const value = input[key]
-    if (Array.isArray(value) && value.length === 0) input[key] = ["x"]
-    else if (isPlainRecord(value) && Object.keys(value).length === 0) input[key] = { x: "x" }
+    if (Array.isArray(value) && value.length === 0) {
+      const { properties, $defs } = inputSchema as { properties: object; $defs?: object }
+      const list = (properties as Record<string, unknown>)[key]
+      input[key] = minimalValue({ allOf: [list, { minItems: 1 }], $defs })
+    } else if (isPlainRecord(value) && Object.keys(value).length === 0) input[key] = { x: "x" }
   }
   return input
 }
