@@ -36,14 +36,14 @@ if (folder === undefined) {
   process.stderr.write(`SKIPPED: ${reason}\n`)
   process.exit(0)
 }
-const require = createRequire(`${folder}/package.json`)
-const { getHttpOperationsFromSpec } = require("@stoplight/prism-http") as {
+const load = createRequire(`${folder}/package.json`)
+const { getHttpOperationsFromSpec } = load("@stoplight/prism-http") as {
   getHttpOperationsFromSpec: (document: object) => Promise<unknown[]>
 }
-const { createServer } = require("@stoplight/prism-http-server") as {
+const { createServer } = load("@stoplight/prism-http-server") as {
   createServer: (operations: unknown[], options: object) => MockServer
 }
-const { createLogger } = require("@stoplight/prism-core") as {
+const { createLogger } = load("@stoplight/prism-core") as {
   createLogger: (name: string, options: object) => object
 }
 
