@@ -275,8 +275,7 @@ export class SocketTransport implements WebSocketTransport {
     if (this.#isSuspended) return
     const { minDelay, maxDelay, spread = 0 } = reconnect
     const delay = Math.min(maxDelay, minDelay * 2 ** Math.min(this.#failures++, 30))
-    const latest = Math.max(delay, spread)
-    const wait = delay / 2 + Math.random() * (latest - delay / 2)
+    const wait = delay / 2 + Math.random() * (Math.max(delay, spread) - delay / 2)
     this.#timer = clock.setTimeout(() => this.#connect(), wait)
     setRef(this.#timer, false)
   }

@@ -91,7 +91,7 @@ export function compileSnippets(snippets: readonly string[]): Complaint[][] {
 }
 
 /** Names of everything that an entry exports. */
-export function exportsOf(entry: keyof typeof ENTRIES): Set<string> {
+function exportsOf(entry: keyof typeof ENTRIES): Set<string> {
   const source = parse(readFileSync(resolve(root, ENTRIES[entry]), "utf8"))
   const names = source.statements.flatMap((statement) => {
     if (ts.isFunctionDeclaration(statement)) return [statement.name?.text ?? ""]

@@ -499,6 +499,8 @@ describe("an operation that answers at once or with a stream", () => {
       skipped: 0,
       filtered: 0,
       twins: 1,
+      webhooks: 0,
+      callbacks: 0,
     })
   })
 
