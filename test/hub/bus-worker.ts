@@ -26,7 +26,6 @@ const verifier =
         issuer: "hub",
         audience: "workers",
         keys: publicKey,
-        senders: "any",
         logger: silentLogger,
       })
 const options = { prefix, verifier, logger: silentLogger }

@@ -56,8 +56,7 @@ export class Dispatcher {
     const { operationId, requestId } = entry
     const timeout = Math.min(entry.left(now), LONG)
     entry.isSigning = true
-    const { input } = entry.event
-    signer.sign(identity, { operationId, requestId, timeout, input }).then(
+    signer.sign(identity, { operationId, requestId, timeout }).then(
       (ticket) => {
         entry.ticket = ticket
         entry.isSigning = false

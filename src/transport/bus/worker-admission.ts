@@ -5,7 +5,6 @@ import { errorEvent } from "../../internal/error-event.ts"
 import type { CallerMessage } from "./messages.ts"
 import type { BusCaller } from "./types.ts"
 import { RecentRefusals } from "./recent-refusals.ts"
-import { UsedTickets } from "./used-tickets.ts"
 import { disown, sayAccepted } from "./worker-desk.ts"
 import type { WorkerDesk } from "./worker-desk.ts"
 import { WorkerEntry } from "./worker-entry.ts"
@@ -30,14 +29,12 @@ export class WorkerAdmission {
   readonly #keyStart: string
   #keys = 0
   readonly #refused = new RecentRefusals()
-  readonly #used: UsedTickets
   /** Began without a grant; their callers hear of it unless the answer is as fast. */
   #unsaid: WorkerEntry[] = []
 
   constructor(desk: WorkerDesk) {
     const { random = platformRandom } = desk.parts
     this.#desk = desk
-    this.#used = new UsedTickets(desk.parts.clock)
     // Nobody but the caller that was told can use a key: it has to be new, and not to be secret.
     this.#keyStart = Math.floor(random() * 2 ** 52)
       .toString(36)
@@ -142,10 +139,6 @@ export class WorkerAdmission {
   #identify(entry: WorkerEntry, message: Request, now: number): void {
     const failed = (thrown: unknown): void => this.#notIdentified(entry, message, thrown)
     try {
-      const { ticket, isIdempotent, operationId } = entry
-      if (ticket !== undefined && !isIdempotent && this.#used.has(ticket)) {
-        throw refusals.usedTicket(operationId)
-      }
       const found = identityOf(message, entry.caller.user, this.#desk.parts)
       if (found instanceof Promise) {
         const { clock } = this.#desk.parts
@@ -217,7 +210,6 @@ export class WorkerAdmission {
       return
     }
     calls.begin(entry)
-    if (entry.ticket !== undefined && !entry.isIdempotent) this.#used.add(entry.ticket)
     receiver()?.event(entry.granted(event, left), entry.peer)
   }
 }

@@ -17,9 +17,9 @@ export function identityOf(
   { identify, verifier }: Identifying,
 ): Identity | undefined | Promise<Identity | undefined> {
   if (ticket === undefined) return identify?.(user)
-  const { operationId, requestId, input } = event
+  const { operationId, requestId } = event
   if (verifier === undefined) throw noVerifier(operationId)
-  return verifier.verify(ticket, { operationId, requestId, user, input })
+  return verifier.verify(ticket, { operationId, requestId, user })
 }
 
 /** The request without what its ticket says better. */
