@@ -38,7 +38,9 @@ export interface ParseJsonOptions {
  */
 export function parseJson(text: string, options: ParseJsonOptions = {}): ParsedJson {
   const { maxDepth = MAX_DEPTH, bigint } = options
-  const isScanned = text.length > SAFE_LENGTH && maxDepth !== Number.POSITIVE_INFINITY
+  // Every level takes two brackets: a shorter text is neither too deep nor has room for a large integer.
+  const isScanned =
+    text.length > Math.min(SAFE_LENGTH, 2 * maxDepth) && maxDepth !== Number.POSITIVE_INFINITY
   const found = isScanned ? scan(text, maxDepth) : NOTHING
   if (found.isTooDeep) return { is: "too-deep", limit: maxDepth }
   try {

@@ -417,7 +417,7 @@ describe("tokens", () => {
     const patient = { ...base, key: pem, clockTolerance: 60 }
     expect(await who(guardWith({ jwt: patient }), late)).toBe("ada")
     // Time is the injected clock's.
-    const past = { ...systemClock, now: () => Date.now() - 60_000 }
+    const past = { ...systemClock, wallTime: () => Date.now() - 60_000 }
     const guard = createGuard({ auth: { jwt: { ...base, key: pem } } }, past, silentLogger)
     expect(await who(guard, late)).toBe("ada")
   })
