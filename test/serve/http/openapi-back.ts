@@ -17,6 +17,8 @@ export interface Pair {
   readonly id: string
   readonly spec: OperationSpec
   readonly back: ImportedOperation
+  /** The import found a schema that no value fits, and accepts anything there. */
+  readonly isOpened: boolean
 }
 
 /** What was written, and each operation with what became of it. */
@@ -37,17 +39,20 @@ export function wayBack(
   const registry = quietRegistry(operations)
   const document = createDocument(registry, { ...ABOUT, ...options })
   const text = JSON.stringify(document)
-  const found = new Map(
-    FromOpenAPI(text, { namespace: "back", baseUrl: "https://api.test" }).map((one) => [
-      metaOf(one).operationId,
-      one,
-    ]),
+  const imported = FromOpenAPI(text, { namespace: "back", baseUrl: "https://api.test" })
+  const found = new Map(imported.map((one) => [metaOf(one).operationId, one]))
+  const opened = new Set(
+    imported.report.operations
+      .filter(({ notes }) => notes.some(({ message }) => message.startsWith("No value fits")))
+      .map(({ id }) => id),
   )
   const pairs: Pair[] = []
   for (const spec of registry.getAllSpecs()) {
     const id = `${spec.namespace}.${spec.name}`
     const back = found.get(id)
-    if (back !== undefined) pairs.push({ id, spec, back })
+    if (back !== undefined) {
+      pairs.push({ id, spec, back, isOpened: opened.has(`${back.namespace}.${back.name}`) })
+    }
     found.delete(id)
   }
   return { document, pairs, strangers: [...found.keys()] }

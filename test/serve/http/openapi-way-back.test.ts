@@ -261,7 +261,8 @@ test("any schemas make the way there and back", async () => {
 
         expect(strangers).toEqual([])
         expect(pairs).toHaveLength(operations.length)
-        expect(pairs.flatMap((pair) => differences(pair, 1, json))).toEqual([])
+        const exact = pairs.filter(({ isOpened }) => !isOpened)
+        expect(exact.flatMap((pair) => differences(pair, 1, json))).toEqual([])
         expect(await faultsOf(document)).toBeUndefined()
       },
     ),
