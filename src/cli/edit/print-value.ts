@@ -74,7 +74,8 @@ function yamlScalar(value: string | number | boolean | null): string {
 // Words without quotes that stay texts in every version of YAML; everything else is quoted.
 function yamlText(text: string): string {
   const isWord =
-    /^[A-Za-z./][\w./-]*$/.test(text) && !/^(?:true|false|null|yes|no|on|off|y|n)$/i.test(text)
+    /^[A-Za-z./][\w./-]*$/.test(text) &&
+    !/^(?:true|false|null|yes|no|on|off|y|n|\.inf|\.nan|\.[\d.].*)$/i.test(text)
   return isWord ? text : JSON.stringify(text)
 }
 

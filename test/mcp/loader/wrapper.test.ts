@@ -134,7 +134,8 @@ describe("a call", () => {
     const [call] = connection.calls
     expect(call?.input).toStrictEqual({ path: "/x" })
     expect(call?.options).toMatchObject({
-      deadline,
+      // Converted to the clock of the registry and back, each in whole milliseconds.
+      deadline: expect.closeTo(deadline, -1) as number,
       timeout: 77,
       isRepeatable: false,
       meta: { traceparent: "00-a", baggage: "k=v" },
