@@ -7,8 +7,8 @@ import type { Patience } from "./patience.ts"
 import type { Session } from "./session.ts"
 import type { Supervisor } from "./supervisor.ts"
 
-const MOST = 200
-const IDLE = 300_000
+const MAX_SESSIONS = 200
+const IDLE_MS = 300_000
 
 /**
  * Sessions of callers whose headers differ: what one caller's credential opened is never used for
@@ -42,7 +42,7 @@ export class CallerSessions {
     this.#make = make
     // What runs on a session may finish.
     const giveUp = (supervisor: Supervisor): void => supervisor.retire()
-    this.#pool = new IdlePool({ clock, most: MOST, idle: IDLE, giveUp })
+    this.#pool = new IdlePool({ clock, most: MAX_SESSIONS, idle: IDLE_MS, giveUp })
   }
 
   /** The session for a caller; `undefined` for an anonymous one, who has that of the connection. */

@@ -68,7 +68,7 @@ export interface ServeWebSocketOptions
   readonly maxConnectionsPerCaller?: number | undefined
   /** @internal Accounts of a server that the same callers send requests to. */
   readonly accounts?: Accounts | undefined
-  /** Told of each client that connects. */
+  /** Called with each client that connects. */
   readonly onConnection?: ((connection: WebSocketConnection) => void) | undefined
   readonly clock?: Clock | undefined
   readonly logger?: Logger | undefined

@@ -10,7 +10,11 @@ export interface CallsState {
 }
 
 export type CallsAction =
-  | { readonly type: "told"; readonly traces: readonly CallTrace[]; readonly receivedAt: number }
+  | {
+      readonly type: "received"
+      readonly traces: readonly CallTrace[]
+      readonly receivedAt: number
+    }
   /** What the hub remembers, the newest first. */
   | { readonly type: "remembered"; readonly traces: readonly CallTrace[] }
   | { readonly type: "disconnected" }
@@ -24,7 +28,7 @@ export const NO_CALLS: CallsState = { log: EMPTY_LOG, frozen: undefined }
 /** What becomes of the calls. */
 export function reduceCalls(state: CallsState, action: CallsAction): CallsState {
   switch (action.type) {
-    case "told":
+    case "received":
       return withLog(state, addTraces(state.log, action))
     case "remembered":
       return withLog(state, addTraces(state.log, { traces: action.traces.toReversed() }))

@@ -42,7 +42,7 @@ function handlersOf(hub: HubClient, dispatch: (action: CallsAction) => void): Ev
         remember()
       }
       const traces = events.flatMap((event) => (event.kind === "call" ? [event.trace] : []))
-      if (traces.length > 0) dispatch({ type: "told", traces, receivedAt: steadyNow() })
+      if (traces.length > 0) dispatch({ type: "received", traces, receivedAt: steadyNow() })
     },
     onLost: () => dispatch({ type: "disconnected" }),
   }

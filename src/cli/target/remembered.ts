@@ -14,8 +14,8 @@ export interface RememberedNames {
 }
 
 const NOTHING: RememberedNames = { sources: [], operations: [], inputs: {} }
-const MOST_OPERATIONS = 5_000
-const MOST_INPUTS = 200
+const MAX_OPERATIONS = 5_000
+const MAX_INPUTS = 200
 
 /** What was seen where a command line's operations come from. */
 export async function recall(args: CommandArgs, io: CommandIO): Promise<RememberedNames> {
@@ -44,7 +44,7 @@ export function remembering(
     const found = await list(query)
     const isAll = query.query === undefined && found.operations.length === found.total
     if (isAll && query.namespace === undefined && query.type === undefined) {
-      const operations = found.operations.slice(0, MOST_OPERATIONS).map(({ id }) => id)
+      const operations = found.operations.slice(0, MAX_OPERATIONS).map(({ id }) => id)
       await update(args, io, (known) => ({ ...known, sources, operations }))
     }
     return found
@@ -57,7 +57,7 @@ export function remembering(
       return {
         ...known,
         sources,
-        inputs: Object.fromEntries([...kept, [id, inputs] as const].slice(-MOST_INPUTS)),
+        inputs: Object.fromEntries([...kept, [id, inputs] as const].slice(-MAX_INPUTS)),
       }
     })
     return spec

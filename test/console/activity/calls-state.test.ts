@@ -19,10 +19,10 @@ function shownIds(state: CallsState): string[] {
 describe("calls", () => {
   test("stand still during a pause while what comes is counted", () => {
     const paused = after(
-      { type: "told", traces: [start("a")], receivedAt: 1000 },
+      { type: "received", traces: [start("a")], receivedAt: 1000 },
       { type: "pause" },
       { type: "pause" },
-      { type: "told", traces: [end("a"), start("b")], receivedAt: 1005 },
+      { type: "received", traces: [end("a"), start("b")], receivedAt: 1005 },
     )
 
     expect(shownIds(paused)).toEqual(["a"])
@@ -36,7 +36,7 @@ describe("calls", () => {
 
   test("begin with what the hub remembers, also when it is told of twice", () => {
     const state = after(
-      { type: "told", traces: [end("b", { at: 2 })], receivedAt: 2010 },
+      { type: "received", traces: [end("b", { at: 2 })], receivedAt: 2010 },
       { type: "remembered", traces: [end("b", { at: 2 }), end("a", { at: 1 })] },
     )
 
@@ -46,7 +46,7 @@ describe("calls", () => {
 
   test("find out after a lost connection how calls ended", () => {
     const state = after(
-      { type: "told", traces: [start("a"), start("b")], receivedAt: 1000 },
+      { type: "received", traces: [start("a"), start("b")], receivedAt: 1000 },
       { type: "disconnected" },
       { type: "remembered", traces: [end("a")] },
     )
@@ -56,7 +56,7 @@ describe("calls", () => {
 
   test("that are over are cleared, in a pause too", () => {
     const told: CallsAction = {
-      type: "told",
+      type: "received",
       traces: [start("a"), end("b")],
       receivedAt: 1000,
     }
@@ -66,7 +66,7 @@ describe("calls", () => {
   })
 
   test("do not change when nothing new is told", () => {
-    const state = after({ type: "told", traces: [start("a")], receivedAt: 1000 })
+    const state = after({ type: "received", traces: [start("a")], receivedAt: 1000 })
 
     expect(reduceCalls(state, { type: "remembered", traces: [] })).toBe(state)
   })

@@ -139,6 +139,22 @@ describe("a mount of a server that authenticates", () => {
   })
 })
 
+/** An operation that has begun when `entered` resolves, and ends when `gate` is resolved. */
+function slowRegistry(): {
+  readonly registry: AnyRegistry
+  readonly entered: ReturnType<typeof deferred>
+  readonly gate: ReturnType<typeof deferred>
+} {
+  const [entered, gate] = [deferred(), deferred()]
+  const handler = async (): Promise<{ id: string }> => {
+    entered.resolve()
+    await gate.promise
+    return { id: "done" }
+  }
+  const slow = createRegistry([{ ...am, name: "slow", handler }])
+  return { registry: slow as unknown as AnyRegistry, entered, gate }
+}
+
 function newMCPOf(): MCPServer {
   return toMCP(registry, { logger: silentLogger })
 }
@@ -306,17 +322,7 @@ describe("an MCP server that is mounted", () => {
 
   test("does not end calls that were made with a newer credential", async () => {
     const clock = new VirtualClock()
-    const [entered, gate] = [deferred(), deferred()]
-    const slow = {
-      ...am,
-      name: "slow",
-      handler: async () => {
-        entered.resolve()
-        await gate.promise
-        return { id: "done" }
-      },
-    }
-    const of = createRegistry([slow]) as unknown as AnyRegistry
+    const { registry: of, entered, gate } = slowRegistry()
     const { url } = await open(of, { authenticate, clock, mcp: newMCP({}, of) })
     const opened = await fetch(`${url}/mcp`, initialize(as("until-5000-ada")))
     await opened.text()
@@ -331,18 +337,7 @@ describe("an MCP server that is mounted", () => {
   })
 
   test("finishes what runs when the server closes, and takes nothing new", async () => {
-    const gate = deferred()
-    const entered = deferred()
-    const slow = {
-      ...am,
-      name: "slow",
-      handler: async () => {
-        entered.resolve()
-        await gate.promise
-        return { id: "done" }
-      },
-    }
-    const waiting = createRegistry([slow]) as unknown as AnyRegistry
+    const { registry: waiting, entered, gate } = slowRegistry()
     const api = await open(waiting, { drainMs: 60_000, mcp: newMCP({}, waiting) })
     const params = { name: "who_slow", arguments: {} }
     const call = fetch(`${api.url}/mcp`, rawRequest("tools/call", { params }))
