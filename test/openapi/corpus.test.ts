@@ -45,7 +45,9 @@ describe.runIf(hasCorpus).each(entries)("$file", ({ file, operations: expected }
     const { counts, operations } = imported.report
 
     // What has a method that cannot be sent is listed, too.
-    const unsendable = operations.filter(({ status, method }) => status === "skipped" && method)
+    const unsendable = operations.filter(
+      ({ status, method }) => status === "skipped" && /^trace$/i.test(method ?? ""),
+    )
     expect(imported.length - counts.twins + unsendable.length).toBe(expected)
     expect(counts.kept + counts.widened).toBe(imported.length)
     expect(operations).toHaveLength(imported.length + counts.skipped)
