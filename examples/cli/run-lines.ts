@@ -4,6 +4,9 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { main } from "../../src/cli/main.ts"
 
+/** Names the configuration, which is consent to open it: one that is found has to be trusted first. */
+const CONSENT = ["--config", "operations.config.json"]
+
 /** Prints each line of a script beside this module, and what it writes. */
 export async function runLines(name: string): Promise<void> {
   const script = readFileSync(new URL(name, import.meta.url), "utf8")
@@ -15,12 +18,18 @@ export async function runLines(name: string): Promise<void> {
 }
 
 async function run([, ...argv]: readonly string[]): Promise<number> {
-  const sink = { write: (text: string | Uint8Array) => process.stdout.write(text) }
-  return await main(argv, {
+  const named = argv.some((word) => word === "--openapi" || word === "--scan")
+  const sink = {
+    write: (text: string | Uint8Array) =>
+      process.stdout.write(
+        typeof text === "string" ? text.replaceAll(` ${CONSENT.join(" ")}`, "") : text,
+      ),
+  }
+  return await main(named ? argv : [...argv, ...CONSENT], {
     stdout: sink,
     stderr: sink,
     stdin: process.stdin,
-    env: { OPERATIONS_TRUST: "1", LIBRARY_KEY: "key-of-ada-7531" },
+    env: { LIBRARY_KEY: "key-of-ada-7531" },
     cwd: fileURLToPath(new URL(".", import.meta.url)),
     signal: new AbortController().signal,
     program: "operations",

@@ -152,7 +152,7 @@ function slowRegistry(): {
     return { id: "done" }
   }
   const slow = createRegistry([{ ...am, name: "slow", handler }])
-  return { registry: slow as unknown as AnyRegistry, entered, gate }
+  return { registry: slow, entered, gate }
 }
 
 function newMCPOf(): MCPServer {
