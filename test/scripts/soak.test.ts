@@ -1,0 +1,36 @@
+import { execFile } from "node:child_process"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { describe, expect, test } from "vitest"
+import { growthOf } from "../../scripts/soak/growth.ts"
+
+const ROOT = join(import.meta.dirname, "../..")
+
+function growing(name: string, values: readonly number[]): boolean {
+  const [only] = growthOf(values.map((value) => ({ [name]: value })))
+  return only?.grows ?? false
+}
+
+describe("growthOf", () => {
+  test("finds one socket that is left behind every few rounds", () => {
+    expect(growing("sockets", [3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5])).toBe(true)
+  })
+
+  test("finds a heap that grows by more than it may, and by nothing that is noise", () => {
+    const leak = Array.from({ length: 30 }, (_, at) => 60 + at * 0.1 + (at % 3) * 0.2)
+    const noise = Array.from({ length: 30 }, (_, at) => 60 + (at % 3) * 0.4)
+    expect([growing("heap (MB)", leak), growing("heap (MB)", noise)]).toEqual([true, false])
+  })
+
+  test("takes growth that ends, and single samples that stand out, for none", () => {
+    expect(growing("sockets", [3, 3, 3, 5, 5, 5, 5, 5, 5])).toBe(false)
+    expect(growing("timers", [1, 1, 1, 1, 1, 1, 1, 9, 1])).toBe(false)
+  })
+})
+
+// The whole: `npm run soak`, ten minutes.
+test("a hub serves all surfaces while its sources break", async () => {
+  const args = ["--expose-gc", "--import", "tsx", "scripts/soak.ts", "--quick"]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
+  expect(stdout).toContain("MCP, single requests")
+})
