@@ -1,7 +1,7 @@
 import type { World } from "../../../protocol/sim/clock.ts"
 import type { Random } from "../../../protocol/sim/random.ts"
 import type { SimBus } from "./bus.ts"
-import { describeFrame, missedAborts } from "./frames.ts"
+import { describeFrame, missedAborts, runsAtOnce } from "./frames.ts"
 import type { Journal } from "./journal.ts"
 import type { Scenario } from "./plan.ts"
 import { tamper } from "./sabotage.ts"
@@ -62,7 +62,7 @@ export class SimBroker {
     const targets = this.#listeners(address)
     if (targets.length === 0) this.#missed(text)
     if (targets.length === 0 && mark !== undefined) {
-      this.#carry("broker", source, "unheard", () => source.heardNothing(mark))
+      this.#carry("broker", source, "unheard", (bus) => bus.heardNothing(mark))
     }
     for (const target of targets) this.#toOne(source, target, address, text, mark)
   }
@@ -71,7 +71,7 @@ export class SimBroker {
   #toOne(source: SimBus, target: SimBus, to: Address, text: string, mark = ""): void {
     const { sabotage } = this.lab
     const give = (what: string): void =>
-      this.#carry(source.address, target, what, () => target.receive(source, to, what, mark))
+      this.#carry(source.address, target, what, (bus) => bus.receive(source, to, what, mark))
     if (sabotage.alter === undefined) {
       give(text)
       return
@@ -82,7 +82,7 @@ export class SimBroker {
   /** Hands a worker something that its caller never said. */
   forge(caller: SimBus, worker: SimBus, text: string): void {
     const address = { to: "worker", worker: worker.address, operationId: undefined } as const
-    this.#carry(caller.address, worker, text, () => worker.receive(caller, address, text, "forged"))
+    this.#carry(caller.address, worker, text, (bus) => bus.receive(caller, address, text, "forged"))
   }
 
   #listeners(address: Address): readonly SimBus[] {
@@ -104,7 +104,7 @@ export class SimBroker {
     }
   }
 
-  #carry(from: string, target: SimBus, text: string, arrive: () => void): void {
+  #carry(from: string, target: SimBus, text: string, arrive: (bus: SimBus) => void): void {
     const { random, scenario, journal, world } = this.lab
     const { faults } = scenario
     if (target.isDeaf || random.chance(faults.drop)) {
@@ -121,7 +121,13 @@ export class SimBroker {
         if (epoch === this.epoch && link === target.epoch) {
           if (journal.isDetailed)
             journal.say(`${from} > ${target.address} ${describeFrame(text, journal)}`)
-          target.clock.reach(arrive)
+          target.delivered(text, arrive)
+          target.clock.reach(() => arrive(target))
+          return
+        }
+        const { heir } = target
+        if (epoch === this.epoch && heir !== undefined && !runsAtOnce(text)) {
+          heir.clock.reach(() => arrive(heir))
           return
         }
         this.#missed(text)

@@ -1,10 +1,18 @@
 import { CallError } from "../../../../src/index.ts"
 import type { Bus, BusReceiver } from "../../../../src/transport/bus/types.ts"
 import type { Address, SimBroker } from "./broker.ts"
-import { missedAborts } from "./frames.ts"
+import { missedAborts, runsAtOnce } from "./frames.ts"
 import type { ProcessClock } from "./process-clock.ts"
 
 const STALL_NOTICED = 2000
+/** A broker delivers again what it delivered so many milliseconds before a process was started again. */
+const DELIVERED_AGAIN = 1500
+
+interface Delivery {
+  readonly at: number
+  readonly text: string
+  readonly arrive: (bus: SimBus) => void
+}
 
 /** The way of one process to the broker. */
 export class SimBus implements Bus {
@@ -26,6 +34,12 @@ export class SimBus implements Bus {
   /** What is for it, or what it says, gets lost, and neither side notices. */
   isDeaf = false
   isMute = false
+  /** The connection of the process that was started again in the place of this one, at the same address. */
+  heir: SimBus | undefined
+  /** What was delivered last, and when; kept in histories where a worker is started again. */
+  readonly #delivered: Delivery[] = []
+  /** What is delivered again as soon as this one is connected. */
+  #again: readonly Delivery[] = []
   readonly #broker: SimBroker
   readonly #user: string
   #receiver: BusReceiver | undefined
@@ -156,6 +170,20 @@ export class SimBus implements Bus {
     world.after(until - world.time + random.between(0, 5), () => tell(true))
   }
 
+  /** Something reaches this process: should it be started again, it may be delivered again. */
+  delivered(text: string, arrive: (bus: SimBus) => void): void {
+    const { world, scenario } = this.#broker.lab
+    const mayRestart = scenario.accidents.some(({ what }) => what === "restart worker")
+    if (mayRestart) this.#delivered.push({ at: world.time, text, arrive })
+  }
+
+  /** Its process died, and another one has its address. The broker does not know which messages arrived. */
+  inherit(from: SimBus): void {
+    const since = this.#broker.lab.world.time - DELIVERED_AGAIN
+    from.heir = this
+    this.#again = from.#delivered.filter(({ at, text }) => at >= since && !runsAtOnce(text))
+  }
+
   /** Connects as soon as it can, if it is not connected. */
   seekBroker(): void {
     if (this.isConnected || this.#isSeeking || this.#receiver === undefined) return
@@ -181,6 +209,11 @@ export class SimBus implements Bus {
     this.#subscribe()
     for (const send of this.#held.splice(0)) send()
     this.#tell((receiver) => receiver.connected())
+    const { world, random } = this.#broker.lab
+    for (const { arrive } of this.#again) {
+      world.after(random.between(5, 50), () => this.clock.reach(() => arrive(this)))
+    }
+    this.#again = []
   }
 
   #subscribe(): void {

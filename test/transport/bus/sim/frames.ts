@@ -14,6 +14,12 @@ export function missedAborts(text: string): readonly string[] {
   })
 }
 
+/** Whether a frame has a request that runs without a grant: what a process refused, another one would run. */
+export function runsAtOnce(text: string): boolean {
+  const messages = readCallerFrame(text)?.messages ?? []
+  return messages.some((message) => message.type === "request" && message.now === true)
+}
+
 /** A frame in a few words, with the plans instead of the ids of requests. */
 export function describeFrame(text: string, journal: Journal): string {
   if (!text.startsWith("{")) return text

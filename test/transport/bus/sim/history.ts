@@ -190,7 +190,9 @@ class Simulation {
       trouble.to = world.time + lasts
       world.after(lasts, run)
     }
-    if (harm === "freeze") {
+    if (harm === "restart") {
+      back(() => this.#restart(process), this.#kill(process, false))
+    } else if (harm === "freeze") {
       clock.freeze()
       back(() => clock.thaw(random), this.#trouble("freeze", name))
     } else if (harm === "cut") {
@@ -214,6 +216,14 @@ class Simulation {
     } else this.#kill(process, harm === "vanish")
   }
 
+  /** Starts a process again in the place and at the address of one that was killed. */
+  #restart(process: Process): void {
+    const index = this.#workers.indexOf(process)
+    const heir = startWorker(this.#broker, index)
+    heir.bus.inherit(process.bus)
+    this.#workers[index] = heir
+  }
+
   async #leave(process: Process): Promise<void> {
     if (process.clock.isDead) return
     this.#trouble("leave", process.name)
@@ -221,10 +231,10 @@ class Simulation {
     if (!process.clock.isDead) await stop(process)
   }
 
-  #kill(process: Process, isSilent: boolean): void {
+  #kill(process: Process, isSilent: boolean): Trouble {
     const { world, journal, scenario: plan } = this.#lab
     const { clock, bus, name } = process
-    this.#trouble("kill", name)
+    const trouble = this.#trouble("kill", name)
     clock.isDead = true
     // The broker sees a process end; it takes its time where a whole machine does.
     if (!isSilent) bus.breakOff()
@@ -235,6 +245,7 @@ class Simulation {
       outcome.callerDiedAt = world.time
       this.#open--
     }
+    return trouble
   }
 
   #trouble(what: Trouble["what"], whom: string): Trouble {

@@ -52,6 +52,7 @@ export interface Accident {
     | "kill worker"
     | "vanish worker"
     | "freeze worker"
+    | "restart worker"
     | "cut worker"
     | "leave"
     | "close worker"
@@ -163,6 +164,7 @@ export function scenario(seed: number): Scenario {
     accidents: [
       ...accidentsOf(random, mood, callers, workers),
       ...longFreezesOf(new Random(seed ^ 0x1b873593), mood, workers),
+      ...restartsOf(new Random(seed ^ 0x510e527f), mood, workers),
     ],
     limits:
       isWild && random.chance(0.35)
@@ -189,6 +191,21 @@ function longFreezesOf(random: Random, mood: Mood, workers: number): Accident[] 
   return [
     { what: "freeze worker", at, whom, lasts: random.between(40_000, 100_000), replacedAfter: 0 },
   ]
+}
+
+/**
+ * In some wild histories a worker is killed and started again at the same address, where the broker delivers once more
+ * what it delivered shortly before.
+ */
+function restartsOf(random: Random, mood: Mood, workers: number): Accident[] {
+  if (mood !== "wild" || random.chance(0.75)) return []
+  return Array.from({ length: random.between(1, 3) }, () => ({
+    what: "restart worker",
+    at: random.between(0, 4500),
+    whom: random.between(0, workers - 1),
+    lasts: random.between(0, 200),
+    replacedAfter: undefined,
+  }))
 }
 
 function deadMembersOf(random: Random, mood: Mood): number {

@@ -1,7 +1,12 @@
 import type { CallErrorEvent } from "../../../../src/call-events.ts"
 import { Deadlines } from "../../../../src/internal/deadlines.ts"
 import type { CallerMessage } from "../../../../src/transport/bus/messages.ts"
+import type { CallerPeer } from "../../../../src/transport/bus/callers.ts"
+import { CallerGrants } from "../../../../src/transport/bus/caller-grants.ts"
 import { RetryBudget } from "../../../../src/transport/bus/retry-budget.ts"
+import { WorkerAdmission } from "../../../../src/transport/bus/worker-admission.ts"
+import { WorkerCalls } from "../../../../src/transport/bus/worker-calls.ts"
+import type { WorkerEntry } from "../../../../src/transport/bus/worker-entry.ts"
 import type { Transport, TransportReceiver } from "../../../../src/transport/types.ts"
 import type { SimBus } from "./bus.ts"
 import { ProcessClock } from "./process-clock.ts"
@@ -173,6 +178,57 @@ export const SABOTAGES: readonly Sabotage[] = [
           isType(event, "call.error") ? { ...(event as CallErrorEvent), retryable: true } : event,
         ),
       ),
+  },
+  {
+    name: "a worker that was started again is granted what it ran before: its key is not compared",
+    mood: "wild",
+    shows: /ran \d+ times/,
+    patch: () =>
+      replace(
+        CallerGrants.prototype,
+        "accepted",
+        (accepted) =>
+          function careless(this: unknown, ...given) {
+            const [worker, { id, key }] = given as Parameters<CallerGrants["accepted"]>
+            for (const entry of worker.entries) {
+              if (entry.requestId === id && entry.state === "granted") entry.key = key
+            }
+            accepted.apply(this, given)
+          },
+      ),
+  },
+  {
+    name: "workers do not compare the key of a grant",
+    mood: "wild",
+    shows: /ran \d+ times|says that it did not run/,
+    patch: () => {
+      const entries = new WeakMap<CallerPeer, Map<string, WorkerEntry>>()
+      const undoAdd = replace(
+        WorkerCalls.prototype,
+        "add",
+        (add) =>
+          function remembered(this: unknown, ...given) {
+            const [entry] = given as Parameters<WorkerCalls["add"]>
+            const known = entries.get(entry.caller) ?? new Map<string, WorkerEntry>()
+            entries.set(entry.caller, known.set(entry.id, entry))
+            add.apply(this, given)
+          },
+      )
+      const undoGranted = replace(
+        WorkerAdmission.prototype,
+        "granted",
+        (granted) =>
+          function careless(this: unknown, ...given) {
+            const [grant, caller] = given as Parameters<WorkerAdmission["granted"]>
+            const key = entries.get(caller)?.get(grant.id)?.key ?? grant.key
+            granted.call(this, { ...grant, key }, caller)
+          },
+      )
+      return () => {
+        undoAdd()
+        undoGranted()
+      }
+    },
   },
   {
     name: "results are not kept",
