@@ -1,4 +1,5 @@
 import { CallError } from "./errors.ts"
+import { isMarkedMeta, markMeta } from "./internal/envelope-marks.ts"
 import { reading } from "./internal/read.ts"
 import { systemClock, wallTimeOf } from "./internal/clock.ts"
 
@@ -121,7 +122,16 @@ export type MCPContentBlock =
 /** Wraps a result of this process. */
 export function localEnvelope<TData>(data: TData, operationId: string): ResponseEnvelope<TData> {
   if (typeof operationId !== "string") throw wrong("localEnvelope", "operationId", "a string")
-  return { data, meta: { source: "local", operationId, timestamp: wallTimeOf(systemClock) } }
+  return wrapLocal(data, operationId, wallTimeOf(systemClock))
+}
+
+/** Wraps a result of this process that is known to be of an operation. */
+export function wrapLocal<TData>(
+  data: TData,
+  operationId: string,
+  timestamp: number,
+): ResponseEnvelope<TData> {
+  return { data, meta: markMeta({ source: "local", operationId, timestamp }) }
 }
 
 /** Wraps the body of an HTTP response. */
@@ -134,6 +144,7 @@ export function httpEnvelope<TData>(
     meta: { ...meta, source: "http" as const },
   }))
   if (!isResponseEnvelope(envelope)) throw wrong("httpEnvelope", "meta.statusCode", "a number")
+  markMeta(envelope.meta)
   return envelope
 }
 
@@ -149,6 +160,7 @@ export function mcpEnvelope<TData>(
   if (!isResponseEnvelope(envelope)) {
     throw wrong("mcpEnvelope", "meta", "an object with isError (boolean) and content (array)")
   }
+  markMeta(envelope.meta)
   return envelope
 }
 
@@ -164,6 +176,20 @@ export function isResponseEnvelope(value: unknown): value is ResponseEnvelope {
     return hasEnvelopeFields(value)
   } catch {
     // A getter or a Proxy trap threw: whatever it is, no part of the library made it.
+    return false
+  }
+}
+
+/**
+ * Whether a value is an envelope that this package made: by a factory, a call or a decoder.
+ *
+ * Data of the same shape is not one, whoever wrote it: it cannot claim an `isError` or a status.
+ */
+export function isMadeEnvelope(value: unknown): value is ResponseEnvelope {
+  if (typeof value !== "object" || value === null) return false
+  try {
+    return isMarkedMeta((value as { meta?: unknown }).meta)
+  } catch {
     return false
   }
 }

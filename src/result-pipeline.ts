@@ -2,7 +2,7 @@ import type { OperationRecord } from "./engine/record.ts"
 import { markInternal } from "./internal/error-marks.ts"
 import type { Clock } from "./platform.ts"
 import type { Logger } from "./logger.ts"
-import { isResponseEnvelope } from "./response-envelope.ts"
+import { isMadeEnvelope, wrapLocal } from "./response-envelope.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 import type { NormalizeChange } from "./schema/normalize/index.ts"
 import { invalid, toValueErrors } from "./validation.ts"
@@ -44,12 +44,9 @@ export function processResult(
   result: unknown,
   host: PipelineHost,
 ): ResponseEnvelope {
-  if (!isResponseEnvelope(result)) {
+  if (!isMadeEnvelope(result)) {
     const data = record.outputIsFree ? result : conform(record, result, host)
-    return {
-      data,
-      meta: { source: "local", operationId: record.id, timestamp: wallTimeOf(host.clock) },
-    }
+    return wrapLocal(data, record.id, wallTimeOf(host.clock))
   }
   const { data, meta } = result
   // What an MCP tool says of its failure is not what its output schema describes.

@@ -1,5 +1,6 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "./internal/base64.ts"
+import { markArrived } from "./internal/envelope-marks.ts"
 import { parsePointer, pointerSegment } from "./internal/pointer.ts"
 import { reading } from "./internal/read.ts"
 import { isResponseEnvelope } from "./response-envelope.ts"
@@ -71,7 +72,7 @@ export function decodeEnvelope(wire: unknown): ResponseEnvelope {
       "What arrived is not an envelope: it needs data and meta.",
     )
   }
-  return { data: decodeValue(rest.data, binary), meta: rest.meta }
+  return markArrived({ data: decodeValue(rest.data, binary), meta: rest.meta })
 }
 
 function encode(
