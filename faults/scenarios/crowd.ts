@@ -62,6 +62,30 @@ export const overload: Scenario = {
   },
 }
 
+/** An operation that fills all workers: calls of another one are answered all the same. */
+export const hotOperation: Scenario = {
+  id: "F57",
+  title: "one operation fills all workers",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(3, { limits: { maxInFlight: CAPACITY, maxQueued: 20 } })
+    const hot = lab.caller()
+    await lab.warm(hot, workers)
+    const seconds = lab.pick(10, 5, 2)
+    const flood = hot.rate({ perSecond: 600, seconds, ms: 500, timeout: 20_000 })
+    await sleep(500)
+    const other = lab.caller()
+    await other.rate({ operation: "read", perSecond: 50, seconds: seconds - 1, ms: 5 })
+    await Promise.all([flood, other.settled()])
+    await hot.settled()
+    checkCodes(lab, lab.audit(), ["OVERLOADED"])
+    const { calls } = other.told
+    const ok = calls.filter(({ error }) => error === undefined).length
+    const share = ok / calls.length
+    lab.check("99 % of the other operation's calls succeed", share >= 0.99, share.toFixed(3))
+  },
+}
+
 /** The most that a worker ran at once, and the part of the time in which all its places were taken. */
 export function occupation(
   entries: readonly JournalEntry[],

@@ -3,7 +3,7 @@ import { allGone } from "./all-gone.ts"
 import { brokerAbsent, brokerFrozen, brokerGone, brokerRestarted } from "./broker.ts"
 import { wrongClocks } from "./clocks.ts"
 import { crashLoop } from "./crash-loop.ts"
-import { herd, manyInFlight, overload } from "./crowd.ts"
+import { herd, hotOperation, manyInFlight, overload } from "./crowd.ts"
 import { drainInFlight, rollingRestart } from "./drain.ts"
 import { cuts, latency, oneWayLoss } from "./network.ts"
 import { payload } from "./payload.ts"
@@ -38,6 +38,7 @@ export const SCENARIOS: readonly Scenario[] = [
   payload,
   manyInFlight,
   overload,
+  hotOperation,
   herd,
   slowConsumer,
   frozenConsumer,

@@ -9,6 +9,7 @@ import { errorEvent } from "../internal/error-event.ts"
 import type { AccountOf } from "./account.ts"
 import type { Endpoint, RequestHandler } from "./endpoint.ts"
 import { LoopbackLink } from "./links.ts"
+import { OperationSlots } from "./operation-slots.ts"
 import { RecentIds } from "./recent-ids.ts"
 import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from "./refusals.ts"
 import { ServedRequest } from "./served.ts"
@@ -26,9 +27,9 @@ export type ResolveIdentity = (
 
 /** How much one peer may ask for at once. */
 export interface ServeLimits {
-  /** Calls that run at the same time; no limit. */
+  /** Calls that run at the same time; no limit. An operation leaves some of them free while others are in use. */
   readonly maxInFlight?: number | undefined
-  /** Calls that wait for a place; 1,000. Beyond that `OVERLOADED`. */
+  /** Calls that wait for a slot; 1,000, and a quarter more of operations that have not filled it. Then `OVERLOADED`. */
   readonly maxQueued?: number | undefined
   /** Streams that are open at the same time; no limit. */
   readonly maxStreams?: number | undefined
@@ -50,10 +51,12 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   readonly #maxInFlight: number
   readonly #maxQueued: number
   readonly #maxStreams: number
-  readonly #queue = new Set<ServedRequest>()
+  /** Where limits count for this link alone, and there are any. */
+  readonly #slots: OperationSlots | undefined
   readonly #recent: RecentIds | undefined
   readonly #isLoopback: boolean
   #calls = 0
+  #waiting = 0
   #streams = 0
   readonly #whenIdle = new Set<() => void>()
   isClosed = false
@@ -76,12 +79,16 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY
     this.#maxQueued = limits.maxQueued ?? 1000
     this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
+    if (accountOf === undefined && this.#maxInFlight !== Number.POSITIVE_INFINITY) {
+      const { clock } = endpoint.settings
+      this.#slots = new OperationSlots(this.#maxInFlight, this.#maxQueued, clock)
+    }
     this.#isLoopback = endpoint.link instanceof LoopbackLink
     this.#recent = endpoint.link.mayRepeat === true ? new RecentIds() : undefined
   }
 
   get inFlight(): number {
-    return this.#calls + this.#streams + this.#queue.size
+    return this.#calls + this.#streams + this.#waiting
   }
 
   requested(event: CallRequestedEvent, peer?: TransportPeer, whenOver?: () => void): void {
@@ -135,17 +142,18 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     if (isStream) {
       return this.#streams < this.#maxStreams ? undefined : this.#tooManyStreams(operationId)
     }
-    const hasRoom = this.#calls < this.#maxInFlight || this.#queue.size < this.#maxQueued
+    const hasRoom = this.#slots?.hasRoom(operationId) ?? true
     return hasRoom ? undefined : this.#tooManyCalls(operationId)
   }
 
-  /** A place is free. */
+  /** A slot is free. */
   over(request: ServedRequest): void {
     const { place, account } = request
     request.place = "none"
     if (place === "queue") {
-      this.#queue.delete(request)
+      this.#waiting--
       account?.dequeue(request)
+      this.#slots?.dequeue(request)
     } else if (place === "streams") {
       this.#streams--
       account?.leaveStream()
@@ -154,18 +162,14 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       for (const settle of this.#whenIdle) settle()
     }
     if (place !== "calls") return
-    if (account !== undefined) {
-      account.leave()
-      return
-    }
-    const [next] = this.#queue
-    if (next !== undefined) this.start(next)
+    if (account === undefined) this.#slots?.leave(request.operationId)
+    else account.leave()
   }
 
   /** Runs a request that has waited for its place. */
   start(request: ServedRequest): boolean {
     if (this.isClosed || this.endpoint.isEnding || this.endpoint.isClosed) return false
-    this.#queue.delete(request)
+    this.#waiting--
     this.#run(request)
     return true
   }
@@ -237,7 +241,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       return
     }
     if (isStream) this.#open(request)
-    else if (account?.tryEnter(this.#maxInFlight) ?? this.#calls < this.#maxInFlight) {
+    else if (account?.tryEnter(this.#maxInFlight) ?? this.#slots?.tryEnter(operationId) ?? true) {
       this.#run(request)
     } else this.#enqueue(request)
   }
@@ -265,14 +269,15 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     const { account } = request
     const hasRoom =
       account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ??
-      this.#queue.size < this.#maxQueued
+      this.#slots?.enqueue(request) ??
+      true
     if (!hasRoom) {
       request.fail(this.#tooManyCalls(request.operationId))
       return
     }
     request.place = "queue"
     request.postpone()
-    this.#queue.add(request)
+    this.#waiting++
   }
 
   #tooManyStreams(operationId: string): CallError {
