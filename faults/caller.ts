@@ -17,6 +17,8 @@ export interface CallOrder {
   readonly timeout?: number | undefined
   readonly data?: string | undefined
   readonly bytes?: number | undefined
+  /** The version that it asks for; any. */
+  readonly version?: string | undefined
 }
 
 /** A load: so many calls each second, for so long. */
@@ -60,7 +62,10 @@ export class LabCaller implements AsyncDisposable {
       ...(data !== undefined && { data }),
       ...(bytes !== undefined && { bytes }),
     }
-    const answer = this.#map.call(told.operationId, input, { timeout: told.timeout })
+    const answer = this.#map.call(told.operationId, input, {
+      timeout: told.timeout,
+      ...(order.version !== undefined && { version: order.version }),
+    })
     const settled = answer.then(
       (envelope) => {
         settle(told)

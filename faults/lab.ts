@@ -27,7 +27,9 @@ export interface LabOptions {
   readonly seed: number
 }
 
-type WorkerOptions = Partial<Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage">> & {
+type WorkerOptions = Partial<
+  Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage" | "version">
+> & {
   /** Connects through here instead of to the broker itself. */
   readonly proxy?: FaultProxy | undefined
 }
@@ -107,7 +109,7 @@ export class Lab implements AsyncDisposable {
 
   /** Starts a worker; resolves when it has begun, which may be long before it is connected. */
   async launchWorker(options: WorkerOptions = {}): Promise<Child> {
-    const { limits, grace = 10_000, skew, sabotage, proxy } = options
+    const { limits, grace = 10_000, skew, sabotage, version, proxy } = options
     const name = `w${++this.#workers}`
     const settings: WorkerSettings = {
       name,
@@ -117,6 +119,7 @@ export class Lab implements AsyncDisposable {
       grace,
       skew,
       sabotage,
+      version,
     }
     const worker = this.#own(new Child("worker.ts", name, settings))
     await worker.message("started")

@@ -42,15 +42,21 @@ export function itemText(n: number, bytes: number): string {
 /** What a worker does wrong on purpose, to see whether it is found. */
 export type Sabotage = "runs twice" | "does not run" | "mixes up answers" | "denies"
 
+/** Whose operations these are. */
+interface LabWorker {
+  readonly name: string
+  readonly sabotage?: Sabotage | undefined
+  readonly version?: string | undefined
+}
+
 /** What the workers of the lab serve. Each run is in the journal before it does anything. */
 export function labRegistry(
   journal: JournalWriter,
-  worker: string,
-  sabotage?: Sabotage,
+  { name: worker, sabotage, version = "1.0.0" }: LabWorker,
 ): AnyRegistry {
   const base = {
     namespace: "lab",
-    version: "1.0.0",
+    version,
     description: "Of the fault lab",
     accessControl: { requiredScopes: [] },
   } as const

@@ -19,6 +19,8 @@ export interface WorkerSettings {
   /** Milliseconds by which its clock is wrong. */
   readonly skew?: number | undefined
   readonly sabotage?: Sabotage | undefined
+  /** The version of all that it serves; 1.0.0. */
+  readonly version?: string | undefined
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings
@@ -29,7 +31,7 @@ if (skew !== 0) {
 }
 const transport = createTransport(settings.bus)
 const journal = new JournalWriter(settings.folder, settings.name)
-const registry = labRegistry(journal, settings.name, settings.sabotage)
+const registry = labRegistry(journal, settings)
 const server = serveCalls({ registry, transport, logger: silentLogger, ...settings.limits })
 
 /** Tells the lab, as long as there is one. */

@@ -11,6 +11,8 @@ export interface CallRequestedEvent {
   readonly requestId: string
   readonly operationId: string
   readonly input?: unknown
+  /** The version that the caller imported, where workers may serve others too. */
+  readonly version?: string | undefined
   /** Whether one response is expected or a stream; the operation decides when left out. */
   readonly kind?: "call" | "stream" | undefined
   readonly parentRequestId?: string | undefined
@@ -148,6 +150,7 @@ export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSche
     {
       operationId: { type: "string", minLength: 1, maxLength: OPERATION_ID_LENGTH },
       input: {},
+      version: text,
       kind: { type: "string", enum: ["call", "stream"] },
       parentRequestId: text,
       deadline: { type: "number" },

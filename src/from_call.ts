@@ -5,7 +5,7 @@ import { validateOptions } from "./internal/options.ts"
 import type { OptionsSchema } from "./internal/options.ts"
 import { lightSignal } from "./internal/signals.ts"
 import type { Logger } from "./logger.ts"
-import { callMapOver } from "./protocol/pending-request-map.ts"
+import { callMapOver, endpointOf } from "./protocol/pending-request-map.ts"
 import type { CallLink, PendingRequestMap } from "./protocol/pending-request-map.ts"
 import type { PendingOptions } from "./protocol/pending-options.ts"
 import { followPeer } from "./protocol/follow.ts"
@@ -176,6 +176,9 @@ function forwarding(
   linkFor: FromCallOptions["linkFor"],
 ): AnyOperation {
   const id = `${spec.namespace}.${spec.name}`
+  const version = endpointOf(map).link.hasVersions === true ? spec.version : undefined
+  const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
+    forwarded(context, signal, version)
   const named = namespace === undefined ? spec : { ...spec, namespace, name: id }
   const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
     const operationId = localId(id, namespace)
@@ -189,10 +192,10 @@ function forwarding(
       handler:
         linkFor === undefined
           ? (input: unknown, context: OperationContext) =>
-              map.subscribe(id, input, forwarded(context, context.signal))
+              map.subscribe(id, input, about(context, context.signal))
           : async function* (input: unknown, context: OperationContext) {
               const own = await mapFor(context)
-              yield* own.subscribe(id, input, forwarded(context, context.signal))
+              yield* own.subscribe(id, input, about(context, context.signal))
             },
     }
   }
@@ -203,7 +206,7 @@ function forwarding(
     handler: async (input: unknown, context: OperationContext) => {
       try {
         const own = linkFor === undefined ? map : await mapFor(context)
-        return await own.call(id, input, forwarded(context, lightSignal(context)))
+        return await own.call(id, input, about(context, lightSignal(context)))
       } catch (error) {
         // Asking again cannot do harm, and may find the peer back.
         throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
@@ -218,7 +221,11 @@ function retryable(error: CallError): CallError {
   return refusal(code, message, about)
 }
 
-function forwarded(context: OperationContext, signal: AbortSignal | undefined): PendingOptions {
+function forwarded(
+  context: OperationContext,
+  signal: AbortSignal | undefined,
+  version: string | undefined,
+): PendingOptions {
   const { identity, metadata, deadline, requestId, progress } = context
   return {
     signal,
@@ -227,5 +234,6 @@ function forwarded(context: OperationContext, signal: AbortSignal | undefined): 
     progress,
     ...(identity !== undefined && { identity }),
     ...(metadata !== undefined && { metadata }),
+    ...(version !== undefined && { version }),
   }
 }

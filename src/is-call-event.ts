@@ -59,6 +59,7 @@ function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
   return (
     isId(it.operationId, OPERATION_ID_LENGTH) &&
     (it.kind === undefined || it.kind === "call" || it.kind === "stream") &&
+    maybe("string", it.version) &&
     maybe("string", it.parentRequestId) &&
     (it.deadline === undefined || isNumber(it.deadline)) &&
     (it.timeout === undefined || isNumber(it.timeout)) &&

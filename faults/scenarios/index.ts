@@ -14,6 +14,7 @@ import {
   oneFrozenOfMany,
   slowConsumer,
 } from "./streams.ts"
+import { twoVersions } from "./versions.ts"
 import { workerBlocked, workerFrozen, workerFrozenLong } from "./worker-frozen.ts"
 import { workerKilled, workerKilledIdempotent } from "./worker-killed.ts"
 
@@ -46,4 +47,5 @@ export const SCENARIOS: readonly Scenario[] = [
   killedMidStream,
   oneFrozenOfMany,
   wrongClocks,
+  twoVersions,
 ]

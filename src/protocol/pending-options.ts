@@ -16,6 +16,8 @@ export interface PendingOptions extends Pick<
   /** A stream: items that may be on their way. */
   readonly window?: number | undefined
   readonly traceparent?: string | undefined
+  /** Over a broker: the version of the operation, where workers serve several. A worker with a compatible one runs it. */
+  readonly version?: string | undefined
 }
 
 /** What is wrong with an id or with options; `undefined` when nothing is. */
@@ -41,7 +43,7 @@ export function requestFault(
 }
 
 function ownFault(options: PendingOptions): { path: string; message: string } | undefined {
-  const { idleTimeout, window, traceparent } = options
+  const { idleTimeout, window, traceparent, version } = options
   if (idleTimeout !== undefined && !(typeof idleTimeout === "number" && idleTimeout > 0)) {
     return { path: "/idleTimeout", message: "must be a positive number of milliseconds" }
   }
@@ -50,6 +52,9 @@ function ownFault(options: PendingOptions): { path: string; message: string } | 
   }
   if (traceparent !== undefined && typeof traceparent !== "string") {
     return { path: "/traceparent", message: `must be a string, got ${typeName(traceparent)}` }
+  }
+  if (version !== undefined && typeof version !== "string") {
+    return { path: "/version", message: `must be a string, got ${typeName(version)}` }
   }
   return undefined
 }
@@ -83,7 +88,8 @@ export function requestEvent(
   // JSON has no infinity; this is later than anyone waits.
   if (timeout !== undefined) event.timeout = Math.min(timeout, Number.MAX_SAFE_INTEGER)
   if (options === undefined) return event
-  const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress } = options
+  const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress, version } =
+    options
   if (idleTimeout !== undefined && idleTimeout !== Number.POSITIVE_INFINITY) {
     event.idleTimeout = idleTimeout
   }
@@ -92,5 +98,6 @@ export function requestEvent(
   if (metadata !== undefined) event.metadata = metadata
   if (traceparent !== undefined) event.traceparent = traceparent
   if (progress !== undefined) event.progress = true
+  if (version !== undefined) event.version = version
   return event
 }

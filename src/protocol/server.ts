@@ -80,8 +80,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     this.#maxQueued = limits.maxQueued ?? 1000
     this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
     if (accountOf === undefined && this.#maxInFlight !== Number.POSITIVE_INFINITY) {
-      const { clock } = endpoint.settings
-      this.#slots = new OperationSlots(this.#maxInFlight, this.#maxQueued, clock)
+      const { settings } = endpoint
+      this.#slots = new OperationSlots(this.#maxInFlight, this.#maxQueued, settings.clock)
     }
     this.#isLoopback = endpoint.link instanceof LoopbackLink
     this.#recent = endpoint.link.mayRepeat === true ? new RecentIds() : undefined
@@ -136,14 +136,17 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
     return this.#registry.onChange(listener)
   }
 
+  versionOf(operationId: string): string | undefined {
+    return this.#specFor(operationId)?.version
+  }
+
   refuse(operationId: string): CallError | undefined {
     if (this.isClosed || this.isLeaving) return closing(operationId, false)
     const isStream = this.#specFor(operationId)?.type === "subscription"
     if (isStream) {
       return this.#streams < this.#maxStreams ? undefined : this.#tooManyStreams(operationId)
     }
-    const hasRoom = this.#slots?.hasRoom(operationId) ?? true
-    return hasRoom ? undefined : this.#tooManyCalls(operationId)
+    return this.#slots?.hasRoom(operationId) === false ? this.#tooManyCalls(operationId) : undefined
   }
 
   /** A slot is free. */
@@ -158,9 +161,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
       this.#streams--
       account?.leaveStream()
     } else if (place === "calls") this.#calls--
-    if (this.#whenIdle.size > 0 && this.inFlight === 0) {
-      for (const settle of this.#whenIdle) settle()
-    }
+    if (this.inFlight === 0) for (const settle of this.#whenIdle) settle()
     if (place !== "calls") return
     if (account === undefined) this.#slots?.leave(request.operationId)
     else account.leave()
@@ -253,9 +254,7 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   }
 
   #open(request: ServedRequest): void {
-    const { account } = request
-    const hasRoom = account?.tryStream(this.#maxStreams) ?? this.#streams < this.#maxStreams
-    if (!hasRoom) {
+    if (!(request.account?.tryStream(this.#maxStreams) ?? this.#streams < this.#maxStreams)) {
       request.fail(this.#tooManyStreams(request.operationId))
       return
     }
@@ -268,10 +267,8 @@ export class RequestServer implements RequestHandler, ServedHost, ServedOperatio
   #enqueue(request: ServedRequest): void {
     const { account } = request
     const hasRoom =
-      account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ??
-      this.#slots?.enqueue(request) ??
-      true
-    if (!hasRoom) {
+      account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ?? this.#slots?.enqueue(request)
+    if (hasRoom === false) {
       request.fail(this.#tooManyCalls(request.operationId))
       return
     }

@@ -36,6 +36,8 @@ export interface Transport {
   readonly mayLose?: boolean | undefined
   /** Who the peer is, as found out when it connected. */
   readonly identity?: Identity | undefined
+  /** Peers serve several versions of one operation: requests of an import name the one that was imported. */
+  readonly hasVersions?: boolean | undefined
   /** Told that requests are taken from now on; a link to many peers finds out there what is served. */
   serve?(served: ServedOperations): void
   /** Takes no further requests; those that it has go on. Links that only close need it not. */
@@ -51,6 +53,8 @@ export interface ServedOperations {
   onChange(listener: () => void): () => void
   /** Why no further call would be taken now; `undefined` while there is room. */
   refuse(operationId: string): CallError | undefined
+  /** The version of one; `undefined` for what is not served. */
+  versionOf?(operationId: string): string | undefined
 }
 
 /** An operation, and whether it may be run twice without a second effect. */

@@ -89,6 +89,7 @@ export function events(data: fc.Arbitrary<unknown>): fc.Arbitrary<Json> {
         identity,
         metadata: record(json),
         traceparent: anyText,
+        version: anyText,
         window: fc.nat(),
         progress: fc.boolean(),
       },

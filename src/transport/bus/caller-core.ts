@@ -106,6 +106,11 @@ export class CallerCore {
     this.graceUntil = this.clock.now() + GRACE
   }
 
+  /** The broker may choose who gets it: it finds workers, and all that are known serve what fits. */
+  mayGoToAny({ offer, version }: CallEntry): boolean {
+    return this.bus.hasQueues && offer.isAll(version)
+  }
+
   /** Those whose requests left under a mark, and are still where they were then. */
   marked(mark: string): readonly CallEntry[] {
     const group = this.groups.get(mark)

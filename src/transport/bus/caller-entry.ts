@@ -24,6 +24,8 @@ export class CallEntry implements DeadlineEntry {
   readonly operationId: string
   readonly event: CallRequestedEvent
   readonly offer: Offer
+  /** The version that its caller imported, if any. */
+  readonly version: string | undefined
   /** By this end's clock. */
   readonly deadline: number
   isStream: boolean
@@ -103,6 +105,7 @@ export class CallEntry implements DeadlineEntry {
     this.idText = quoted(event.requestId)
     this.operationId = event.operationId
     this.offer = offer
+    this.version = event.version
     this.isStream = event.kind === "stream" || event.window !== undefined
     this.deadline = event.timeout === undefined ? Number.POSITIVE_INFINITY : now + event.timeout
   }

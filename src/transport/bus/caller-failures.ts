@@ -5,8 +5,12 @@ import type { CallEntry } from "./caller-entry.ts"
 
 /** What is said of calls that found no worker, or lost theirs. */
 export const say = {
-  nobody: ({ operationId }: CallEntry): string =>
-    `Nobody serves "${operationId}" now. Start a worker that does, or try again later.`,
+  nobody: ({ operationId, version, offer }: CallEntry): string => {
+    const served = offer.versions(({ goneSince }) => goneSince === undefined)
+    return version === undefined || served.length === 0
+      ? `Nobody serves "${operationId}" now. Start a worker that does, or try again later.`
+      : `Nobody serves version ${version} of "${operationId}" now, which was imported; workers serve ${served.join(", ")}. Import it again, or start a worker that serves it.`
+  },
 
   notAccepted: ({ operationId, attempt }: CallEntry): string =>
     `No worker accepted "${operationId}", which was sent ${attempt} times. Workers are there and say nothing: look at their load, or try again later.`,

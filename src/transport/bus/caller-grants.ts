@@ -81,7 +81,8 @@ export class CallerGrants {
     if (error.code !== "OPERATION_NOT_FOUND" || error.mayHaveExecuted !== false) return false
     if (entry.state !== "granted" || entry.worker !== worker) return false
     if (worker.offers.has(entry.offer)) return false
-    if (book.pick(entry.offer, this.#core.now(), worker) === undefined) return false
+    const { offer, version } = entry
+    if (book.pick(offer, this.#core.now(), version, worker) === undefined) return false
     this.#dispatcher.elsewhere(entry, worker, error)
     return true
   }

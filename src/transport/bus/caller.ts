@@ -225,7 +225,7 @@ export class GuardedCaller {
         this.#detector.ponged(worker, message.at)
         return
       case "here":
-        book.describe(worker, message.operations)
+        book.describe(worker, message)
         this.#dispatcher.search.found(worker)
         return
       case "changed":

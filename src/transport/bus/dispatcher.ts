@@ -9,6 +9,7 @@ import { notSent, notSigned, say, tooLarge } from "./caller-failures.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import { bytesBeyond } from "./outbox.ts"
 import { RequestBatch } from "./request-batch.ts"
+import { isCompatible, isVersion } from "./versions.ts"
 import { WorkerSearch } from "./worker-search.ts"
 
 /** Calls that were held back go out within so many milliseconds, so that not all callers do at once. */
@@ -142,6 +143,12 @@ export class Dispatcher {
     entry.openTo?.delete(worker.address)
     entry.key = undefined
     entry.avoid = worker
+    const served = otherVersion(entry, error)
+    if (served !== undefined) {
+      core.book.learnVersion(worker, entry.offer, served)
+      this.dispatch(entry)
+      return
+    }
     if (error.code !== "OVERLOADED" && entry.moves < MOST_MOVES) {
       entry.moves++
       if (worker.offers.has(entry.offer)) worker.declinesUntil = core.now() + DECLINED
@@ -177,31 +184,32 @@ export class Dispatcher {
 
   /** Throws a `CallError` when it cannot be sent. */
   #dispatch(entry: CallEntry, now: number): void {
-    const { bus, breaker } = this.#core
+    const core = this.#core
+    const { bus, breaker } = core
     if (!bus.isConnected) {
       this.hold(entry)
       return
     }
     const rest = breaker.restOf(entry.offer.mark, now)
     if (rest > 0) {
-      this.#core.fail(entry, "UNAVAILABLE", say.resting(entry), { retryAfterMs: rest })
+      core.fail(entry, "UNAVAILABLE", say.resting(entry), { retryAfterMs: rest })
       return
     }
     const worker = this.#workerFor(entry, now)
-    if (worker === undefined && !bus.hasQueues) this.search.start(entry)
+    if (worker === undefined && !core.mayGoToAny(entry)) this.search.start(entry)
     else this.#post(entry, worker, now)
   }
 
   /** `undefined` where the broker is to choose, or nobody is known. */
   #workerFor(entry: CallEntry, now: number): KnownWorker | undefined {
-    const { bus, book } = this.#core
-    const { offer, avoid } = entry
-    if (bus.hasQueues) {
+    const { book } = this.#core
+    const { offer, version, avoid } = entry
+    if (this.#core.mayGoToAny(entry)) {
       const isFirst = entry.repeats === 0 && avoid === undefined
       const isToAny = isFirst && !book.hasSilent(offer, now) && offer.queue.takes(entry, now)
-      return isToAny ? undefined : book.pick(offer, now, avoid)
+      return isToAny ? undefined : book.pick(offer, now, version, avoid)
     }
-    return book.pick(offer, now, avoid) ?? book.pickSilent(offer, now)
+    return book.pick(offer, now, version, avoid) ?? book.pickSilent(offer, now, version)
   }
 
   /** Sends a request. Throws a `CallError` when it cannot leave. */
@@ -326,6 +334,13 @@ export class Dispatcher {
     const retryable = error.retryable && entry.fate().retryable
     core.fail(entry, code, message, { retryable, retryAfterMs, details })
   }
+}
+
+/** The version that a worker serves instead of the one that was asked for, if that is why it refused. */
+function otherVersion({ version }: CallEntry, { details }: CallErrorEvent): string | undefined {
+  if (version === undefined || typeof details !== "object" || details === null) return undefined
+  const { version: served } = details as { readonly version?: unknown }
+  return isVersion(served) && !isCompatible(served, version) ? served : undefined
 }
 
 function roundUp(time: number): number {

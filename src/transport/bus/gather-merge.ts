@@ -1,4 +1,5 @@
 import type { CallRequestedEvent } from "../../call-events.ts"
+import { compareVersions } from "./versions.ts"
 
 /** The page of `services.list` when nobody says otherwise. */
 const PAGE = 500
@@ -67,31 +68,6 @@ function mergeSchemas(input: Fields, answers: readonly Fields[]): Fields {
 function byIdAndVersion(left: Fields & { id: string }, right: Fields & { id: string }): number {
   if (left.id !== right.id) return left.id < right.id ? -1 : 1
   return compareVersions(left["version"], right["version"])
-}
-
-/** Numbers as numbers; what has an addition, such as `2.0.0-beta`, comes before what has none. */
-export function compareVersions(left: unknown, right: unknown): number {
-  const [leftCore, leftExtra] = partsOf(left)
-  const [rightCore, rightExtra] = partsOf(right)
-  for (let at = 0; at < Math.max(leftCore.length, rightCore.length); at++) {
-    const order = compareParts(leftCore[at] ?? "0", rightCore[at] ?? "0")
-    if (order !== 0) return order
-  }
-  if (leftExtra === rightExtra) return 0
-  if (leftExtra === undefined || rightExtra === undefined) return leftExtra === undefined ? 1 : -1
-  return leftExtra < rightExtra ? -1 : 1
-}
-
-function partsOf(version: unknown): readonly [readonly string[], string | undefined] {
-  const [core = "", ...extra] = String(version).split("-")
-  return [core.split("."), extra.length === 0 ? undefined : extra.join("-")]
-}
-
-function compareParts(left: string, right: string): number {
-  const [one, other] = [Number(left), Number(right)]
-  if (!Number.isNaN(one) && !Number.isNaN(other)) return Math.sign(one - other)
-  if (left === right) return 0
-  return left < right ? -1 : 1
 }
 
 function listOf(value: unknown): readonly unknown[] {

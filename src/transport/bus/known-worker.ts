@@ -2,7 +2,7 @@ import type { CallerMessage } from "./messages.ts"
 import type { CallEntry } from "./caller-entry.ts"
 import type { Outbox } from "./outbox.ts"
 import type { WorkerStats } from "./stats.ts"
-import type { Offer } from "./offers.ts"
+import type { Offer, Offered } from "./offers.ts"
 import { doneText, quoted } from "./short-messages.ts"
 import { messageText } from "./wire.ts"
 
@@ -12,8 +12,8 @@ const MOST_DONE = 256
 /** A worker, as a caller sees it. */
 export class KnownWorker {
   readonly address: string
-  /** What it serves, and whether that may be run twice. */
-  readonly offers: Map<Offer, boolean> = new Map()
+  /** What it serves, and what it says of that. */
+  readonly offers: Map<Offer, Offered> = new Map()
   /** Calls that it was given or granted. */
   readonly entries: Set<CallEntry> = new Set()
   /** It has said what it serves, and nothing has changed since. */

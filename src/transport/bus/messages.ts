@@ -69,7 +69,13 @@ export type WorkerMessage =
       readonly at?: number | undefined
     }
   /** Serves these: marks of operations (`markOf`), 1 for those that are idempotent, 0 for others. */
-  | { readonly type: "here"; readonly operations: Readonly<Record<string, 0 | 1>> }
+  | {
+      readonly type: "here"
+      readonly operations: Readonly<Record<string, 0 | 1>>
+      /** The version of all of them, but for those that `versions` has by their marks. */
+      readonly version?: string | undefined
+      readonly versions?: Readonly<Record<string, string>> | undefined
+    }
   /** What it serves has changed: ask again. */
   | { readonly type: "changed" }
   /** Takes no further requests. */

@@ -1,6 +1,15 @@
 import type { KnownWorker } from "./known-worker.ts"
 import { QueueTrust } from "./queue-trust.ts"
+import { compareVersions, isCompatible } from "./versions.ts"
 import { markOf } from "./wire.ts"
+
+/** What a worker says of an operation that it serves. */
+export interface Offered {
+  /** It may be run twice without a second effect. */
+  readonly isIdempotent: boolean
+  /** `undefined` while it is not known. */
+  readonly version: string | undefined
+}
 
 /** Who serves an operation. */
 export class Offer {
@@ -11,6 +20,8 @@ export class Offer {
   wasServed = false
   /** How many of the workers say that it must not be run twice. */
   #unsafe = 0
+  /** The versions that are served, and by how many workers. */
+  readonly #versions = new Map<string, number>()
 
   constructor(mark: string) {
     this.mark = mark
@@ -21,20 +32,42 @@ export class Offer {
     return this.workers.length === 0 ? undefined : this.#unsafe === 0
   }
 
-  add(worker: KnownWorker, isIdempotent: boolean): void {
+  /** What is served fits those who imported this version, whoever runs it; so far as it is known. */
+  isAll(imported: string | undefined): boolean {
+    if (imported === undefined || this.#versions.size === 0) return true
+    const [version = imported, ...others] = this.#versions.keys()
+    return others.length === 0 && isCompatible(version, imported)
+  }
+
+  /** The versions that these of its workers serve, the highest last. */
+  versions(isMeant: (worker: KnownWorker) => boolean): string[] {
+    const served = this.workers.filter(isMeant).map((worker) => worker.offers.get(this)?.version)
+    return [...new Set(served.filter((version) => version !== undefined))].toSorted(compareVersions)
+  }
+
+  add(worker: KnownWorker, offered: Offered): void {
     this.remove(worker)
-    worker.offers.set(this, isIdempotent)
+    worker.offers.set(this, offered)
     this.workers.push(worker)
     this.wasServed = true
-    if (!isIdempotent) this.#unsafe++
+    if (!offered.isIdempotent) this.#unsafe++
+    this.#count(offered.version, 1)
   }
 
   remove(worker: KnownWorker): void {
-    const isIdempotent = worker.offers.get(this)
-    if (isIdempotent === undefined) return
+    const offered = worker.offers.get(this)
+    if (offered === undefined) return
     worker.offers.delete(this)
     this.workers.splice(this.workers.indexOf(worker), 1)
-    if (!isIdempotent) this.#unsafe--
+    if (!offered.isIdempotent) this.#unsafe--
+    this.#count(offered.version, -1)
+  }
+
+  #count(version: string | undefined, change: 1 | -1): void {
+    if (version === undefined) return
+    const count = (this.#versions.get(version) ?? 0) + change
+    if (count > 0) this.#versions.set(version, count)
+    else this.#versions.delete(version)
   }
 }
 

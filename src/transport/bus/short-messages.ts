@@ -199,6 +199,7 @@ function request(
 /** One by one, because most requests are of one shape. A test goes through all fields that there are. */
 function saysMore(event: CallRequestedEvent): boolean {
   return (
+    event.version !== undefined ||
     event.identity !== undefined ||
     event.metadata !== undefined ||
     event.parentRequestId !== undefined ||

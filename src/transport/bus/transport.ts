@@ -36,6 +36,7 @@ export function createBusTransport(
 class GuardedTransport implements BusTransport, BusReceiver {
   readonly mayLose = true
   readonly isTrusted: boolean
+  readonly hasVersions = true
   readonly surface: string
   readonly #bus: Bus
   readonly #caller: GuardedCaller

@@ -13,6 +13,7 @@ import {
 import type { Take } from "./short-messages.ts"
 import { isCount, isCounts, isId, isIds, isObject, isTime, readEvent } from "./wire-checks.ts"
 import type { Fields } from "./wire-checks.ts"
+import { isVersion } from "./versions.ts"
 
 /** Messages of one frame; whoever sends more is not one of us. */
 const MOST_MESSAGES = 10_000
@@ -115,7 +116,7 @@ function callerMessage(fields: Fields): CallerMessage | undefined {
 }
 
 function workerMessage(fields: Fields): WorkerMessage | undefined {
-  const { type, unknown, lost, operations, at } = fields
+  const { type, unknown, lost, operations, version, versions, at } = fields
   switch (type) {
     case "refused":
       return refusedMessage(fields)
@@ -125,7 +126,12 @@ function workerMessage(fields: Fields): WorkerMessage | undefined {
         : undefined
     case "here":
       return isCounts(operations)
-        ? { type, operations: operations as Readonly<Record<string, 0 | 1>> }
+        ? {
+            type,
+            operations: operations as Readonly<Record<string, 0 | 1>>,
+            version: isVersion(version) ? version : undefined,
+            versions: areVersions(versions) ? versions : undefined,
+          }
         : undefined
     case "changed":
     case "bye":
@@ -141,4 +147,8 @@ function refusedMessage(fields: Fields): WorkerMessage | undefined {
   if (!isId(id) || !isCount(attempt) || error?.type !== "call.error") return undefined
   if (key !== undefined && !isId(key)) return undefined
   return { type: "refused", id, attempt, key, elsewhere: elsewhere === true, error }
+}
+
+function areVersions(value: unknown): value is Readonly<Record<string, string>> {
+  return isObject(value) && Object.values(value).every(isVersion)
 }

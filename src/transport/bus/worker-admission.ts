@@ -54,7 +54,7 @@ export class WorkerAdmission {
       this.#again(known, message, arrival.now)
       return
     }
-    const why = offer.refuse(operationId) ?? this.#tooMuch(operationId)
+    const why = offer.refuse(operationId, message.event.version) ?? this.#tooMuch(operationId)
     if (why !== undefined) {
       this.refuse(caller, message, why, true)
       return
@@ -84,7 +84,7 @@ export class WorkerAdmission {
     const entry = calls.of(caller, id)
     // Nothing is said to a grant that fits nothing: what it meant may have run, and be forgotten.
     if (entry?.state !== "waiting" || entry.key !== key) return
-    const why = offer.refuse(entry.operationId)
+    const why = offer.refuse(entry.operationId, entry.event?.version)
     if (why === undefined) this.#run(entry, left)
     else disown(this.#desk, entry, why)
   }

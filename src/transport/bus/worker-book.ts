@@ -1,9 +1,11 @@
 import type { Clock } from "../../platform.ts"
 import { KnownWorker } from "./known-worker.ts"
 import { Offers } from "./offers.ts"
-import type { Offer } from "./offers.ts"
+import type { Offer, Offered } from "./offers.ts"
+import type { WorkerMessage } from "./messages.ts"
 import type { GuardSettings } from "./options.ts"
 import { Outbox } from "./outbox.ts"
+import { isCompatible } from "./versions.ts"
 import type { WorkerStats } from "./stats.ts"
 import type { Bus } from "./types.ts"
 
@@ -11,6 +13,8 @@ import type { Bus } from "./types.ts"
 const LOOK_MS = 100
 /** Whoever invents more is none of us. */
 const MOST_WORKERS = 10_000
+
+type Here = Omit<WorkerMessage & { readonly type: "here" }, "type">
 
 /** What a book of workers goes by. */
 export interface WorkerBookParts {
@@ -62,18 +66,24 @@ export class WorkerBook {
   }
 
   /** A worker says what it serves. */
-  describe(worker: KnownWorker, operations: Readonly<Record<string, number>>): void {
-    const said = new Map(Object.entries(operations).map(([mark, it]) => [mark, it === 1]))
+  describe(worker: KnownWorker, { operations, version, versions = {} }: Here): void {
+    const own = new Map(Object.entries(versions))
+    const said = new Map(
+      Object.entries(operations).map(([mark, it]) => [
+        mark,
+        { isIdempotent: it === 1, version: own.get(mark) ?? version },
+      ]),
+    )
     let isNew = worker.isLeaving
     for (const offer of [...worker.offers.keys()]) {
       if (said.has(offer.mark)) continue
       offer.remove(worker)
       isNew = true
     }
-    for (const [mark, isIdempotent] of said) {
+    for (const [mark, offered] of said) {
       const offer = this.offers.marked(mark)
-      if (worker.offers.get(offer) === isIdempotent) continue
-      offer.add(worker, isIdempotent)
+      if (isSame(worker.offers.get(offer), offered)) continue
+      offer.add(worker, offered)
       isNew = true
     }
     worker.isDescribed = true
@@ -83,10 +93,18 @@ export class WorkerBook {
 
   /** A worker turns out to serve something, unless it has said that it does not. */
   learn(worker: KnownWorker, offer: Offer, isIdempotent: boolean): void {
-    if (worker.isLeaving || worker.offers.get(offer) === isIdempotent) return
-    if (worker.isDescribed && !worker.offers.has(offer)) return
-    offer.add(worker, isIdempotent)
+    const known = worker.offers.get(offer)
+    if (worker.isLeaving || known?.isIdempotent === isIdempotent) return
+    if (worker.isDescribed && known === undefined) return
+    offer.add(worker, { isIdempotent, version: known?.version })
     this.#parts.onChange()
+  }
+
+  /** A worker says that it serves another version than was asked for. */
+  learnVersion(worker: KnownWorker, offer: Offer, version: string): void {
+    if (worker.isLeaving) return
+    const { isIdempotent = false } = worker.offers.get(offer) ?? {}
+    offer.add(worker, { isIdempotent, version })
   }
 
   /** What a worker serves has changed. */
@@ -139,20 +157,27 @@ export class WorkerBook {
   }
 
   /**
-   * Of two workers by chance that serve an operation, the one with fewer calls; `avoid` only when there is no
-   * other.
+   * Of two workers by chance that serve an operation in a version that fits what was imported, the one with fewer
+   * calls; `avoid` only when there is no other.
    */
-  pick(offer: Offer, now: number, avoid?: KnownWorker): KnownWorker | undefined {
+  pick(
+    offer: Offer,
+    now: number,
+    imported: string | undefined,
+    avoid?: KnownWorker,
+  ): KnownWorker | undefined {
     const { suspectMs } = this.#parts.settings
-    const isFit = (worker: KnownWorker): boolean => worker.isLive(now, suspectMs)
+    const isLive = (worker: KnownWorker): boolean => worker.isLive(now, suspectMs)
+    const isFit = imported === undefined ? isLive : servingFor(imported, offer, isLive)
     const isBest = (worker: KnownWorker): boolean => worker !== avoid && isFit(worker)
     return this.#oneOfTwo(offer.workers, isBest) ?? this.#oneOfTwo(offer.workers, isFit)
   }
 
   /** One that serves an operation and says nothing just now. */
-  pickSilent(offer: Offer, now: number): KnownWorker | undefined {
-    const isFit = ({ goneSince, declinesUntil }: KnownWorker): boolean =>
+  pickSilent(offer: Offer, now: number, imported: string | undefined): KnownWorker | undefined {
+    const isThere = ({ goneSince, declinesUntil }: KnownWorker): boolean =>
       goneSince === undefined && now >= declinesUntil
+    const isFit = imported === undefined ? isThere : servingFor(imported, offer, isThere)
     return this.#oneOfTwo(offer.workers, isFit)
   }
 
@@ -222,6 +247,29 @@ export class WorkerBook {
       }
     }
     return new Outbox(bus.address, () => bus.maxPayload, clock, send)
+  }
+}
+
+function isSame(left: Offered | undefined, right: Offered): boolean {
+  return left?.isIdempotent === right.isIdempotent && left.version === right.version
+}
+
+/**
+ * Those of some workers that serve the version that was imported; where none does, the highest that is compatible with it.
+ * One that has not said what it serves may have it.
+ */
+function servingFor(
+  imported: string,
+  offer: Offer,
+  isMeant: (worker: KnownWorker) => boolean,
+): (worker: KnownWorker) => boolean {
+  const served = offer.versions(isMeant)
+  const wanted = served.includes(imported)
+    ? imported
+    : served.findLast((version) => isCompatible(version, imported))
+  return (worker) => {
+    const version = worker.offers.get(offer)?.version
+    return (version === undefined || version === wanted) && isMeant(worker)
   }
 }
 

@@ -6,10 +6,13 @@ import type { ServedOperations } from "../types.ts"
 import { frameOverhead } from "./frame-builder.ts"
 import type { Bus } from "./types.ts"
 import { frameText, markOf, messageText } from "./wire.ts"
-import { notServing } from "./worker-refusals.ts"
+import { isCompatible, isVersion } from "./versions.ts"
+import { notServing, wrongVersion } from "./worker-refusals.ts"
 
 /** Characters of a mark with its number and all around it, at most. */
 const MARK_LENGTH = 24
+/** The same of a mark with a version. */
+const VERSION_LENGTH = 90
 const CHANGED = messageText({ type: "changed" })
 const BYE = messageText({ type: "bye" })
 /** What every served registry has besides its own, and what may be run twice among it. */
@@ -74,11 +77,14 @@ export class WorkerOffer {
     return BUILT_IN.has(operationId) || this.#isIdempotent.get(operationId) === true
   }
 
-  /** Why no further call would be taken now. */
-  refuse(operationId: string): CallError | undefined {
-    return this.#served === undefined || this.#hasLeft
-      ? notServing(operationId)
-      : this.#served.refuse(operationId)
+  /** Why no further call would be taken now, of somebody who imported this version. */
+  refuse(operationId: string, imported: string | undefined): CallError | undefined {
+    if (this.#served === undefined || this.#hasLeft) return notServing(operationId)
+    const version = imported === undefined ? undefined : this.#served.versionOf?.(operationId)
+    if (imported !== undefined && version !== undefined && !isCompatible(version, imported)) {
+      return wrongVersion(operationId, imported, version)
+    }
+    return this.#served.refuse(operationId)
   }
 
   /** A change of many operations is one change. */
@@ -109,12 +115,38 @@ export class WorkerOffer {
 
   /** As many as fit: callers find the others through the broker. */
   #describe(): string {
-    const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 100
-    const most = Math.max(0, Math.floor(room / MARK_LENGTH))
-    const marks = [...this.#isIdempotent]
-      .slice(0, most)
-      .map(([id, isIdempotent]) => [markOf(id), isIdempotent ? 1 : 0] as const)
-    return messageText({ type: "here", operations: Object.fromEntries(marks) })
+    const room = this.#bus.maxPayload - frameOverhead(this.#bus.address) - 200
+    const { version, others } = this.#versions()
+    const length = others.size === 0 ? MARK_LENGTH : MARK_LENGTH + VERSION_LENGTH
+    const most = Math.max(0, Math.floor(room / length))
+    const told = [...this.#isIdempotent].slice(0, most)
+    const marks = told.map(([id, isIdempotent]) => [markOf(id), isIdempotent ? 1 : 0] as const)
+    const versions = told.flatMap(([id]) => {
+      const other = others.get(id)
+      return other === undefined ? [] : [[markOf(id), other] as const]
+    })
+    return messageText({
+      type: "here",
+      operations: Object.fromEntries(marks),
+      version,
+      ...(versions.length > 0 && { versions: Object.fromEntries(versions) }),
+    })
+  }
+
+  /** The version that most have, and those of the others by their ids. */
+  #versions(): { version: string | undefined; others: ReadonlyMap<string, string> } {
+    const all = new Map<string, string>()
+    const counts = new Map<string, number>()
+    for (const id of this.#isIdempotent.keys()) {
+      const version = this.#served?.versionOf?.(id)
+      if (!isVersion(version)) continue
+      all.set(id, version)
+      counts.set(version, (counts.get(version) ?? 0) + 1)
+    }
+    // One that cannot be announced must not be taken for that of the others.
+    if (all.size < this.#isIdempotent.size) return { version: undefined, others: all }
+    const [[version] = []] = [...counts].toSorted(([, one], [, other]) => other - one)
+    return { version, others: new Map([...all].filter(([, own]) => own !== version)) }
   }
 
   #tell(texts: readonly string[]): void {

@@ -29,6 +29,15 @@ export function notServing(operationId: string): CallError {
   )
 }
 
+/** The version that the caller imported is not the one that is served here. */
+export function wrongVersion(operationId: string, imported: string, version: string): CallError {
+  return refusal(
+    "UNAVAILABLE",
+    `"${operationId}" was not called: this worker serves version ${version}, and the caller imported ${imported}. Another one may serve it.`,
+    { operationId, details: { version }, retryable: true, mayHaveExecuted: false },
+  )
+}
+
 /** This process stood still for so long that its callers may have gone elsewhere. */
 export function stoodStill(operationId: string, milliseconds: number): CallError {
   return refusal(

@@ -67,8 +67,8 @@ export class WorkerSearch {
     const core = this.#core
     const now = core.now()
     this.#entries.delete(entry)
-    const worker = core.book.pick(entry.offer, now)
-    if (worker !== undefined || core.bus.hasQueues) {
+    const worker = core.book.pick(entry.offer, now, entry.version)
+    if (worker !== undefined || core.mayGoToAny(entry)) {
       this.#send(entry, worker)
       return
     }
@@ -87,7 +87,8 @@ export class WorkerSearch {
   /** Settles what becomes of an entry, if that is clear already. */
   #conclude(entry: CallEntry, isLast: boolean, now: number): boolean {
     const core = this.#core
-    const worker = core.book.pick(entry.offer, now) ?? this.#stranger(entry, isLast, now)
+    const { offer, version } = entry
+    const worker = core.book.pick(offer, now, version) ?? this.#stranger(entry, isLast, now)
     if (worker !== undefined) {
       this.#send(entry, worker)
       return true
