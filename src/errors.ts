@@ -97,7 +97,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
   readonly details?: TDetails
   /** Repeating this very call cannot cause a second effect, and may work. */
   readonly retryable: boolean
-  /** The effect of the call may exist. */
+  /** `false` only if the handler certainly did not start, or if it is a request to an HTTP API that only reads. */
   readonly mayHaveExecuted: boolean
   readonly retryAfterMs?: number
   readonly requestId?: string

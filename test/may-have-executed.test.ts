@@ -1,20 +1,22 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { connect } from "@nats-io/transport-node"
-import { Type } from "typebox"
+import { Redis } from "ioredis"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { FromOpenAPIUrl } from "../src/from_openapi.ts"
-import {
-  createClient,
-  defineOperation,
-  isCallError,
-  serveCalls,
-  silentLogger,
-} from "../src/index.ts"
+import { createMCPClient } from "../src/from_mcp.ts"
+import { createClient, isCallError, serveCalls, silentLogger } from "../src/index.ts"
 import { serveHTTP } from "../src/node/index.ts"
 import { createRegistry } from "../src/registry.ts"
 import type { AnyRegistry } from "../src/registry.ts"
 import { createNatsTransport } from "../src/transport/nats.ts"
+import { createRedisTransport } from "../src/transport/redis.ts"
 import { createWebSocketTransport, serveWebSocket } from "../src/websocket.ts"
-import { provideNats, startNats } from "./support/brokers.ts"
+import { program } from "./mcp/support/program.ts"
+import { provideNats, provideRedis, startNats, startRedis } from "./support/brokers.ts"
+import { countedOperations } from "./support/counted-operations.ts"
+import { waitFor } from "./support/wait-for.ts"
 import { deferred } from "./serve/http/support.ts"
 
 type Call = (name: string, input: unknown, signal?: AbortSignal) => Promise<unknown>
@@ -23,15 +25,18 @@ type Call = (name: string, input: unknown, signal?: AbortSignal) => Promise<unkn
 interface Way {
   readonly call: Call
   readonly lose?: () => unknown
+  /** Where operations run in another process: when one has begun, and how many have. */
+  readonly entered?: () => Promise<unknown>
+  readonly runs?: () => number
 }
 
-const hasNats = await provideNats()
+const [hasNats, hasRedis] = await Promise.all([provideNats(), provideRedis()])
 
-const WAYS: Readonly<Record<string, (registry: AnyRegistry) => Promise<Way>>> = {
-  registry: async (registry) => ({
+const WAYS: Readonly<Record<string, (of: Counted) => Promise<Way>>> = {
+  registry: async ({ registry }) => ({
     call: (name, input, signal) => registry.execute(`demo.${name}`, input, { signal }),
   }),
-  WebSocket: async (registry) => {
+  WebSocket: async ({ registry }) => {
     const served = await serveWebSocket({ registry, port: 0, logger: silentLogger })
     const client = createClient(createWebSocketTransport(served.url ?? ""))
     onTestFinished(async () => {
@@ -43,7 +48,7 @@ const WAYS: Readonly<Record<string, (registry: AnyRegistry) => Promise<Way>>> = 
       lose: () => served.close(),
     }
   },
-  HTTP: async (registry) => {
+  HTTP: async ({ registry }) => {
     const served = await serveHTTP(registry, { port: 0, drainMs: 0, logger: silentLogger })
     onTestFinished(() => served.close())
     const config = { namespace: "demo", baseUrl: served.url }
@@ -58,7 +63,7 @@ const WAYS: Readonly<Record<string, (registry: AnyRegistry) => Promise<Way>>> = 
     }
   },
   ...(hasNats && {
-    NATS: async (registry) => {
+    NATS: async ({ registry }) => {
       const broker = await startNats()
       const connection = await connect({ servers: broker.url })
       const transport = createNatsTransport({ connection, logger: silentLogger })
@@ -79,51 +84,72 @@ const WAYS: Readonly<Record<string, (registry: AnyRegistry) => Promise<Way>>> = 
       }
     },
   }),
+  ...(hasRedis && {
+    Redis: async ({ registry }) => {
+      const broker = await startRedis()
+      const client = new Redis(broker.url)
+      const transport = createRedisTransport({ client, logger: silentLogger })
+      const server = serveCalls({ registry, transport, logger: silentLogger })
+      await transport.whenConnected()
+      const caller = createClient(createRedisTransport({ url: broker.url, logger: silentLogger }))
+      onTestFinished(async () => {
+        await caller.close()
+        await server.close()
+        client.disconnect()
+        await broker[Symbol.asyncDispose]()
+      })
+      return {
+        call: (name, input, signal) => caller.call(`demo.${name}`, input, { signal }),
+        lose: () => transport.close(),
+      }
+    },
+  }),
+  MCP: async ({ type }) => {
+    const folder = mkdtempSync(join(tmpdir(), "operations-runs-"))
+    const journal = join(folder, "runs")
+    const lines = (): string[] => readFileSync(journal, "utf8").split("\n")
+    const script = program(join(import.meta.dirname, "support/counted-server.ts"))
+    const command = { command: process.execPath, args: [script, type, journal] }
+    const wrapper = await createMCPClient("up", { ...command, logger: silentLogger })
+    const here = createRegistry([], { logger: silentLogger })
+    wrapper.registerAll(here)
+    onTestFinished(async () => {
+      await wrapper.close()
+      rmSync(folder, { recursive: true })
+    })
+    return {
+      call: (name, input, signal) => here.execute(`up.demo_${name}`, input, { signal }),
+      lose: async () => {
+        writeFileSync(`${journal}.gone`, "")
+        process.kill(Number(lines()[0]?.replace("process ", "")), "SIGKILL")
+        // What is written to a process that has just died may have been read by it.
+        await waitFor(() => expect(wrapper.status().status).not.toBe("ready"))
+      },
+      entered: () => waitFor(() => expect(lines()).toContain("run")),
+      runs: () => lines().filter((line) => line === "run").length,
+    }
+  },
 }
 
-/** An operation that runs until it is told, and how often it ran. */
+/** Operations of which one runs until the test is over, and how often they ran. */
 function counted(type: "query" | "mutation") {
   const entered = deferred()
   const gate = deferred()
   let runs = 0
-  const shared = {
-    namespace: "demo",
-    version: "1.0.0",
-    description: "Counts its runs",
-    inputSchema: Type.Object({ n: Type.Integer() }),
-    outputSchema: Type.Integer(),
-    accessControl: { requiredScopes: [] },
-    type,
-  } as const
-  const registry = createRegistry([
-    defineOperation({
-      ...shared,
-      name: "wait",
-      handler: async () => {
-        runs++
-        entered.resolve()
-        await gate.promise
-        return runs
-      },
-    }),
-    defineOperation({
-      ...shared,
-      name: "fail",
-      handler: () => {
-        runs++
-        throw new Error("broken")
-      },
-    }),
-  ]) as unknown as AnyRegistry
+  const onRun = (): void => {
+    runs++
+    entered.resolve()
+  }
   onTestFinished(() => gate.resolve())
-  return { registry, entered: entered.promise, runs: () => runs }
+  const registry = countedOperations(type, onRun, gate.promise)
+  return { type, registry, entered: entered.promise, runs: () => runs }
 }
 
 type Counted = ReturnType<typeof counted>
 
 /** What goes wrong, and whether the operation begins before it does. */
 const FAULTS: Readonly<
-  Record<string, readonly [begins: boolean, cause: (way: Way, of: Counted) => Promise<unknown>]>
+  Record<string, readonly [begins: boolean, cause: (way: Required<Way>) => Promise<unknown>]>
 > = {
   "an input that is refused": [false, ({ call }) => call("wait", { n: "x" })],
   "a call that was aborted before": [
@@ -133,34 +159,40 @@ const FAULTS: Readonly<
   "a server that is gone": [
     false,
     async ({ call, lose }) => {
-      await lose?.()
+      await lose()
       return await call("wait", { n: 1 }, AbortSignal.timeout(3000))
     },
   ],
   "a handler that throws": [true, ({ call }) => call("fail", { n: 1 })],
   "a call that is aborted": [
     true,
-    async ({ call }, { entered }) => {
+    async ({ call, entered }) => {
       const leaving = new AbortController()
       const result = call("wait", { n: 1 }, leaving.signal)
-      void entered.then(() => leaving.abort())
+      void entered().then(() => leaving.abort())
       return await result
     },
   ],
   "a server that is lost": [
     true,
-    async ({ call, lose }, { entered }) => {
+    async ({ call, lose, entered }) => {
       const result = call("wait", { n: 1 })
-      void entered.then(() => lose?.())
+      void entered().then(() => lose())
       return await result
     },
   ],
 }
 
+/** A registry has no server to lose; and that a tool failed is a result of MCP, not an error. */
+const WITHOUT: Readonly<Record<string, readonly string[]>> = {
+  registry: ["a server that is gone", "a server that is lost"],
+  MCP: ["a handler that throws"],
+}
+
 const cases = Object.keys(WAYS).flatMap((way) =>
   (["query", "mutation"] as const).flatMap((type) =>
     Object.keys(FAULTS)
-      .filter((fault) => way !== "registry" || !fault.startsWith("a server"))
+      .filter((fault) => WITHOUT[way]?.includes(fault) !== true)
       .map((fault) => [way, type, fault] as const),
   ),
 )
@@ -168,12 +200,14 @@ const cases = Object.keys(WAYS).flatMap((way) =>
 describe("mayHaveExecuted", () => {
   test.each(cases)("%s, %s, %s", async (name, type, fault) => {
     const of = counted(type)
-    const way = await (WAYS[name] as (typeof WAYS)[string])(of.registry)
+    const lose = (): never => expect.unreachable()
+    const made = await (WAYS[name] as (typeof WAYS)[string])(of)
+    const way = { lose, entered: () => of.entered, runs: of.runs, ...made }
     const [begins, cause] = FAULTS[fault] as (typeof FAULTS)[string]
-    const error: unknown = await cause(way, of).catch((thrown: unknown) => thrown)
+    const error: unknown = await cause(way).catch((thrown: unknown) => thrown)
     if (!isCallError(error)) throw new Error(`not a CallError: ${String(error)}`)
     const { code, mayHaveExecuted } = error
-    expect([code, of.runs()]).toEqual([code, begins ? 1 : 0])
+    expect([code, way.runs()]).toEqual([code, begins ? 1 : 0])
     expect([code, mayHaveExecuted]).toEqual([code, begins])
   })
 })
