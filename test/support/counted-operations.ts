@@ -38,5 +38,5 @@ export function countedOperations(
       }),
     ],
     { logger: silentLogger },
-  ) as unknown as AnyRegistry
+  )
 }
