@@ -34,12 +34,10 @@ const MEANT: ReadonlyArray<readonly [RegExp, string]> = [
 ]
 
 /** The content type that is meant by what a document says: `plain/text` is `text/plain`. */
-export function meantType(type: string): string {
-  // What is well-formed and common is nearly all that there is.
-  if (type.startsWith("application/json") || type.startsWith("text/")) return type
+export const meantType: (type: string) => string = remembered((type) => {
   const essence = (type.split(";", 1)[0] ?? "").trim().toLowerCase()
   return MEANT.find(([written]) => written.test(essence))?.[1] ?? type
-}
+})
 
 /** Whether a content type is one of those that are known to be bytes, whatever a schema says. */
 export function isKnownBinary(type: string): boolean {
@@ -53,26 +51,8 @@ export function isYaml(type: string): boolean {
   return /[/+](?:x-)?yaml$/.test(parseMediaType(type)?.essence ?? "")
 }
 
-// What most documents use is known without a look at it.
-const classes = new Map<string, MediaClass>([
-  ["application/json", "json"],
-  ["application/x-www-form-urlencoded", "form"],
-  ["multipart/form-data", "multipart"],
-  ["text/plain", "text"],
-])
-
-/** What a content type is; the same few come again and again. */
-export function mediaClass(type: string): MediaClass {
-  let found = classes.get(type)
-  if (found === undefined) {
-    found = classify(type)
-    if (classes.size > 1000) classes.clear()
-    classes.set(type, found)
-  }
-  return found
-}
-
-function classify(type: string): MediaClass {
+/** What a content type is. */
+export const mediaClass: (type: string) => MediaClass = remembered((type) => {
   const stream = streamKindOf(type)
   if (stream !== undefined) return stream
   const essence = parseMediaType(type)?.essence ?? type.trim().toLowerCase()
@@ -81,6 +61,22 @@ function classify(type: string): MediaClass {
   if (essence === "application/x-www-form-urlencoded") return "form"
   if (essence.startsWith("multipart/")) return "multipart"
   return isText(type) ? "text" : "binary"
+})
+
+/** A function of content types that computes each result once: documents use the same few everywhere. */
+function remembered<TResult extends string>(
+  compute: (type: string) => TResult,
+): (type: string) => TResult {
+  const known = new Map<string, TResult>()
+  return (type) => {
+    let found = known.get(type)
+    if (found === undefined) {
+      found = compute(type)
+      if (known.size > 1000) known.clear()
+      known.set(type, found)
+    }
+    return found
+  }
 }
 
 /** Whether a content type is a stream of items. */

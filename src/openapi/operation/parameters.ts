@@ -29,18 +29,63 @@ export interface Parameters {
 }
 
 /** What a list of parameters in the document holds. */
-interface Listed {
+interface Listed extends LegacyBody {
   readonly parameters: readonly Parameter[]
-  readonly body?: Place | undefined
-  readonly form: readonly Place[]
-  readonly contentType?: string | undefined
-  readonly accept?: string | undefined
+  readonly accept: string | undefined
   readonly notes: readonly Note[]
   /** Some may have to be told apart: they share a name, or one is called like the body. */
   readonly isCrowded: boolean
 }
 
-const NOTHING: Listed = { parameters: [], form: [], notes: [], isCrowded: false }
+const NO_PARAMETERS: readonly Parameter[] = []
+const NO_FORM: readonly Place[] = []
+const NO_NOTES: readonly Note[] = []
+
+const NOTHING: Listed = {
+  parameters: NO_PARAMETERS,
+  body: undefined,
+  form: NO_FORM,
+  contentType: undefined,
+  accept: undefined,
+  notes: NO_NOTES,
+  isCrowded: false,
+}
+
+/** A list that is being read; lists of which most stay empty are made when something comes. */
+class Listing implements Listed {
+  readonly parameters: Parameter[] = []
+  body: Place | undefined = undefined
+  form: readonly Place[] = NO_FORM
+  contentType: string | undefined = undefined
+  accept: string | undefined = undefined
+  notes: readonly Note[] = NO_NOTES
+  isCrowded = false
+
+  addAll(reads: readonly Read[]): void {
+    for (let index = 0; index < reads.length; index++) this.add(reads[index] as Read)
+  }
+
+  add({ parameter, place, note, accept }: Read): void {
+    if (note !== undefined) this.note(note)
+    this.accept ??= accept
+    if (parameter !== undefined) this.#addParameter(parameter)
+    else if (place === undefined) return
+    else if ((place.value as Raw)["in"] === "body") this.body ??= place
+    else this.form = [...this.form, place]
+  }
+
+  note(note: Note): void {
+    this.notes = [...this.notes, note]
+  }
+
+  #addParameter(parameter: Parameter): void {
+    const { parameters } = this
+    const same = findNamed(parameters, parameter)
+    if (same === "same") return
+    this.isCrowded ||= same === "named" || parameter.name === "body"
+    parameters.push(parameter)
+  }
+}
 
 /** Lists within lists of parameters. */
 const MAX_LISTS = 8
@@ -92,79 +137,44 @@ export class ParameterReader {
     if (declared === undefined) return NOTHING
     const known = isShared ? this.#shared : undefined
     if (known !== undefined && known.list === declared.value) return known.found
-    const notes: Note[] = []
-    const parameters: Parameter[] = []
-    const form: Place[] = []
-    let body: Place | undefined
-    let contentType: string | undefined
-    let accept: string | undefined
-    let isCrowded = false
-    const isLegacy = this.#document.version === "2.0"
+    const found = new Listing()
     const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
-    const { value: list, file, pointer } = isBroken(followed) ? declared : followed
-    const members: readonly unknown[] = Array.isArray(list) ? list : []
     if (isBroken(followed)) {
       const message = `${brokenMessage(followed)} The parameters are left out.`
-      notes.push(noteAt(this.#document, declared, message))
-    } else if (!Array.isArray(list)) {
+      found.note(noteAt(this.#document, declared, message))
+    } else if (!Array.isArray(followed.value)) {
       const message = `"parameters" must be a list; it is left out.`
-      notes.push(noteAt(this.#document, followed, message))
-    }
-    const reads = this.#members(members, file, pointer, 0)
-    for (let index = 0; index < reads.length; index++) {
-      const { parameter, place, note, accept: type } = reads[index] as Read
-      if (note !== undefined) notes.push(note)
-      accept ??= type
-      if (parameter !== undefined) {
-        const same = findNamed(parameters, parameter)
-        if (same === "same") continue
-        isCrowded ||= same === "named" || parameter.name === "body"
-        if (isLegacy && isHeader(parameter, "content-type")) {
-          contentType ??= contentTypeOf(parameter.raw)
-        }
-        parameters.push(parameter)
-      } else if (place !== undefined) {
-        if ((place.value as Raw)["in"] === "body") body ??= place
-        else form.push(place)
-      }
-    }
-    const found = { parameters, body, form, contentType, accept, notes, isCrowded }
+      found.note(noteAt(this.#document, followed, message))
+    } else this.#addMembers(followed.value, followed, found)
+    if (this.#document.version === "2.0") found.contentType = declaredType(found.parameters)
     if (isShared) this.#shared = { list: declared.value, found }
     return found
   }
 
-  /** What a list holds; what a member refers to is read once, however many lists have it. */
-  #members(
-    members: readonly unknown[],
-    file: SourceFile,
-    pointer: string,
-    depth: number,
-  ): readonly Read[] {
-    const found: Read[] = []
+  #addMembers(members: readonly unknown[], { file, pointer }: Place, found: Listing): void {
     for (let index = 0; index < members.length; index++) {
-      const raw = members[index]
+      const value = members[index]
       const at = `${pointer}/${index}`
-      const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
-      if (ref === undefined && isPlainRecord(raw)) {
-        found.push(this.#read({ value: raw, file, pointer: at }))
-        continue
-      }
-      if (typeof ref !== "string") {
-        found.push(...this.#readAt(raw, file, at, depth))
-        continue
-      }
-      let known = this.#byRef.get(file)
-      if (known === undefined) this.#byRef.set(file, (known = new Map()))
-      let reads = known.get(ref)
-      if (reads === undefined) {
-        // Until it has been read: a list may have itself among its members.
-        known.set(ref, [])
-        reads = this.#readAt(raw, file, at, depth)
-        known.set(ref, reads)
-      }
-      found.push(...reads)
+      if (isPlainRecord(value) && value["$ref"] === undefined) {
+        found.add(this.#read({ value, file, pointer: at }))
+      } else found.addAll(this.#readsAt(value, file, at, 0))
     }
-    return found
+  }
+
+  /** What a member of a list refers to is read once, however many lists have it. */
+  #readsAt(raw: unknown, file: SourceFile, pointer: string, depth: number): readonly Read[] {
+    const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
+    if (typeof ref !== "string") return this.#readAt(raw, file, pointer, depth)
+    let known = this.#byRef.get(file)
+    if (known === undefined) this.#byRef.set(file, (known = new Map()))
+    let reads = known.get(ref)
+    if (reads === undefined) {
+      // Until it has been read: a list may have itself among its members.
+      known.set(ref, [])
+      reads = this.#readAt(raw, file, pointer, depth)
+      known.set(ref, reads)
+    }
+    return reads
   }
 
   /** One parameter, or those of a list that stands where one should be. */
@@ -174,10 +184,10 @@ export class ParameterReader {
       const message = `${brokenMessage(place)} The parameter is left out.`
       return [{ note: noteAt(this.#document, { file, pointer }, message) }]
     }
-    if (Array.isArray(place.value) && depth < MAX_LISTS) {
-      return this.#members(place.value, place.file, place.pointer, depth + 1)
-    }
-    return [this.#read(place)]
+    if (!Array.isArray(place.value) || depth >= MAX_LISTS) return [this.#read(place)]
+    return place.value.flatMap((member: unknown, index) =>
+      this.#readsAt(member, place.file, `${place.pointer}/${index}`, depth + 1),
+    )
   }
 
   #read(place: Place): Read {
@@ -254,11 +264,14 @@ function nameOf(place: Place): unknown {
   return (place.value as Raw)["name"]
 }
 
-function isHeader(parameter: Parameter, name: string): boolean {
-  return parameter.in === "header" && parameter.name.toLowerCase() === name
-}
-
-function contentTypeOf(raw: Raw): string | undefined {
-  const preset = getOwn(raw, "default") ?? (Array.isArray(raw["enum"]) ? raw["enum"][0] : undefined)
-  return typeof preset === "string" ? preset : undefined
+/** What a `Content-Type` header says that is declared as a parameter. */
+function declaredType(parameters: readonly Parameter[]): string | undefined {
+  for (let index = 0; index < parameters.length; index++) {
+    const { in: location, name, raw } = parameters[index] as Parameter
+    if (location !== "header" || name.toLowerCase() !== "content-type") continue
+    const choices = raw["enum"]
+    const preset = getOwn(raw, "default") ?? (Array.isArray(choices) ? choices[0] : undefined)
+    if (typeof preset === "string") return preset
+  }
+  return undefined
 }

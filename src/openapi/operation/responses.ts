@@ -19,10 +19,10 @@ export interface Response {
   readonly place: Place
 }
 
-/** The responses of an operation, where they stand. */
+/** The responses of an operation by their codes, and what holds each. */
 type Declared = ReadonlyMap<string, Place>
 
-/** What an operation declares, references followed; what leads nowhere is noted. */
+/** What an operation declares; what leads nowhere is noted. */
 function declaredResponses(
   document: OpenAPIDocument,
   operation: RawOperation,
@@ -41,9 +41,7 @@ function declaredResponses(
     const codes = Object.keys(part.value)
     for (let index = 0; index < codes.length; index++) {
       const code = codes[index] as string
-      if (found.has(code) || code === "$ref") continue
-      const { value, file, pointer } = part
-      found.set(code, { value: value[code], file, pointer: `${pointer}/${escapeToken(code)}` })
+      if (code !== "$ref" && !found.has(code)) found.set(code, part)
     }
   }
   return found
@@ -170,13 +168,15 @@ function readResponse(
   document: OpenAPIDocument,
   operation: RawOperation,
   code: string,
-  declared: Place,
+  { value: responses, file, pointer: holder }: Place,
   notes: Note[],
 ): Response {
-  const { value, file, pointer } = declared
+  const value = (responses as Readonly<Record<string, unknown>>)[code]
+  const pointer = `${holder}/${escapeToken(code)}`
   const followed = document.follow(value, file, pointer)
   if (isBroken(followed)) {
-    notes.push(noteAt(document, declared, `${brokenMessage(followed)} Any answer is accepted.`))
+    const message = `${brokenMessage(followed)} Any answer is accepted.`
+    notes.push(noteAt(document, { file, pointer }, message))
   }
   const place = isBroken(followed) ? { value: {}, file, pointer } : followed
   const raw = isPlainRecord(place.value) ? place.value : {}
@@ -205,12 +205,11 @@ function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: 
   const types = producedTypes(document, operation)
   const isFile = isPlainRecord(schema.value) && getOwn(schema.value, "type") === "file"
   // The types are those of all responses: an object, as of an error beside a download, is no bytes.
-  const isObject = propertiesOf(document, schema).size > 0
+  const isObject = (): boolean => propertiesOf(document, schema).size > 0
+  const isBinary = types.length > 0 && types.every((type) => mediaClass(type) === "binary")
   const plain =
     types.find((type) => mediaClass(type) === "json") ??
-    (isObject && types.every((type) => mediaClass(type) === "binary") && types.length > 0
-      ? "application/json"
-      : undefined) ??
+    (isBinary && isObject() ? "application/json" : undefined) ??
     types.find((type) => !isStream(mediaClass(type))) ??
     (types.length > 0 ? undefined : isFile ? "application/octet-stream" : "application/json")
   const stream = types.find((type) => isStream(mediaClass(type)))
