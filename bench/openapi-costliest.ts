@@ -31,6 +31,8 @@ export async function firstCallOf(
   await using registry = library.createRegistry([operation], { output: "warn", logger: SILENT })
   const input = simplestInput(operation)
   const id = `${operation.namespace}.${operation.name}`
+  // Node loads its HTTP client when one of its names is first used: that is not ours.
+  void new Response("")
   collectYoung()
   collectYoung()
   return await cpuOf(async () => {

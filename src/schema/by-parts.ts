@@ -29,11 +29,7 @@ function listed({ $defs }: JsonSchema): DefinitionSource {
  * An answer of a large API uses a handful of the hundreds of definitions that it could use, and
  * compiling those would hold up its first call by the better part of a second.
  */
-export function compileByParts(schema: JsonSchema, compile: (part: JsonSchema) => Test): Test {
-  return new Parts(schema, compile).root()
-}
-
-class Parts {
+export class Parts {
   readonly #root: JsonSchema
   readonly #definitions: DefinitionSource
   readonly #compile: (part: JsonSchema) => Test
@@ -45,11 +41,8 @@ class Parts {
     this.#compile = compile
   }
 
-  root(): Test {
-    return this.#part(this.#root)
-  }
-
-  #part(node: unknown): Test {
+  /** The check of the whole, or of a schema within it. */
+  test(node: unknown = this.#root): Test {
     if (!isPlainRecord(node)) return () => node !== false
     const walk = { looksAround: false }
     const cut = this.#cut(node, walk) as JsonSchema
@@ -60,7 +53,7 @@ class Parts {
   #testOf(name: string): Test {
     let test = this.#tests.get(name)
     if (test === undefined) {
-      test = this.#part(this.#definitions.get(name) ?? true)
+      test = this.test(this.#definitions.get(name) ?? true)
       this.#tests.set(name, test)
     }
     return test

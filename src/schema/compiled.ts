@@ -39,6 +39,8 @@ export interface CompiledSchema<TValue = unknown> {
   }
 }
 
+type Test = (value: unknown) => boolean
+
 /** How far data is brought to its schema. */
 export type NormalizerKind = "strip" | "keep" | "defaults" | "convert"
 
@@ -152,9 +154,9 @@ export class Compiled implements CompiledSchema {
     const test = this.validator.test()
     if (kind === "off") return test
     const normalizer = this.normalizer(kind)
-    if (normalizer.isNoop) return test
-    const probe = normalizer.probe()
-    return probe === null ? () => false : (value) => test(value) && probe(value)
+    return this.validator.part === undefined
+      ? probing(test, normalizer)
+      : probingLater(test, normalizer)
   }
 
   /** What brings data to this schema, in one of four ways. */
@@ -204,11 +206,44 @@ export class Compiled implements CompiledSchema {
   #partCheck(part: JsonSchema | boolean, root: JsonSchema): (value: unknown) => boolean {
     if (typeof part === "boolean") return () => part
     if (part === root) return (value) => this.check(value)
+    const known = this.validator.part?.(part)
+    if (known !== undefined) return guarded(known)
     const standalone = extractPart(part, root)
     // A part that cannot be named from outside is never a match: data under it is left alone.
     if (standalone === undefined) return () => false
     const validator = this.#engine.compile(standalone, { formats: this.#formats })
     return (value) => validator.check(value)
+  }
+}
+
+function probing(test: Test, normalizer: Normalizer): Test {
+  if (normalizer.isNoop) return test
+  const probe = normalizer.probe()
+  return probe === null ? () => false : (value) => test(value) && probe(value)
+}
+
+/** Values that are looked at before the probe of a large schema pays for itself. */
+const FIRST_VALUES = 32
+
+/** Looks at the first values only where they have something: a probe needs all definitions of a large schema. */
+function probingLater(test: Test, normalizer: Normalizer): Test {
+  let seen = 0
+  let passes: Test | undefined
+  return (value) => {
+    if (passes !== undefined) return passes(value)
+    if (++seen > FIRST_VALUES) return (passes = probing(test, normalizer))(value)
+    return test(value) && Object.is(normalizer.normalize(value).value, value)
+  }
+}
+
+/** A check that says no where the value cannot be read. */
+function guarded(test: Test): Test {
+  return (value) => {
+    try {
+      return test(value)
+    } catch {
+      return false
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { Build, Check } from "typebox/schema"
 import { Environment } from "typebox/system"
-import { isAdopted } from "./adopted.ts"
-import { compileByParts, hasManyDefinitions } from "./by-parts.ts"
+import { definitionsOf, isAdopted } from "./adopted.ts"
+import { hasManyDefinitions, Parts } from "./by-parts.ts"
 import { reasonOf } from "./describe.ts"
 import { explain } from "./explain.ts"
 import type { SchemaIssue } from "./issues.ts"
@@ -19,6 +19,11 @@ export interface SchemaValidator {
    * is too deep or cannot be read: for callers that guard a whole path at once.
    */
   test(): (value: unknown) => boolean
+  /**
+   * The check of a schema within this one, where it has so many definitions that they are compiled one by one;
+   * absent where it has not.
+   */
+  readonly part?: ((schema: JsonSchema) => (value: unknown) => boolean) | undefined
   /** Why a value does not match; empty exactly when `check` says it does. At most `max` (1,000) issues. */
   errors(value: unknown, max?: number): SchemaIssue[]
 }
@@ -43,10 +48,14 @@ type Test = (value: unknown) => boolean
 function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
   let links: Links | undefined
   let test: Test | undefined
+  const isLarge = isAdopted(schema) && hasManyDefinitions(schema)
+  const parts = isLarge ? new Parts(schema, (part) => compile(part, formats)) : undefined
+  const compiled = (): Test => (test ??= parts?.test() ?? compile(schema, formats))
   return {
-    test: () => (test ??= compile(schema, formats)),
+    test: compiled,
+    part: parts && ((part) => parts.test(part)),
     check(value) {
-      const run = (test ??= compile(schema, formats))
+      const run = compiled()
       // Deep or cyclic data overflows the stack, a getter or a Proxy may throw: no match, and nobody's crash.
       try {
         return run(value)
@@ -55,10 +64,10 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
       }
     },
     errors(value, max = MAX_ISSUES) {
-      const run = (test ??= compile(schema, formats))
+      const run = compiled()
       try {
         if (run(value)) return []
-        links ??= new Links(schema)
+        links ??= new Links(schema, parts && definitionsOf(schema))
         const issues = explain(schema, links, value, Math.max(1, max), formats)
         if (issues.length > 0) return issues
         return [{ path: "", keyword: "schema", message: "does not match the schema" }]
@@ -70,13 +79,6 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
 }
 
 function compile(schema: JsonSchema, formats: boolean): Test {
-  if (isAdopted(schema) && hasManyDefinitions(schema)) {
-    return compileByParts(schema, (part) => compileWhole(part, formats))
-  }
-  return compileWhole(schema, formats)
-}
-
-function compileWhole(schema: JsonSchema, formats: boolean): Test {
   const links = new Links(schema)
   if (!Environment.CanEvaluate()) return interpret(schema, links, formats)
   try {

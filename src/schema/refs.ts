@@ -1,3 +1,4 @@
+import type { DefinitionSource } from "./adopted.ts"
 import { ANY_TOKEN, type Moves } from "./dialect.ts"
 import { getOwn, isPlainRecord, isSchema, pointerTokens } from "./json.ts"
 import { eachSubschema } from "./keywords.ts"
@@ -140,13 +141,17 @@ export class SchemaIndex {
 export class Links {
   readonly index: SchemaIndex = new SchemaIndex()
   readonly #targets = new Map<string, Map<object, SchemaNode>>()
+  readonly #definitions: DefinitionSource | undefined
 
-  constructor(root: SchemaNode) {
-    this.index.add(root, ROOT_URI)
+  /** With `definitions`, those of an adopted schema are read one by one, when something refers to them. */
+  constructor(root: SchemaNode, definitions?: DefinitionSource) {
+    this.#definitions = definitions
+    this.index.add(definitions === undefined ? root : withoutDefinitions(root), ROOT_URI)
   }
 
-  /** Whether any schema here asks which properties or items others have looked at. */
+  /** Whether any schema here may ask which properties or items others have looked at. */
   get usesUnevaluated(): boolean {
+    if (this.#definitions !== undefined) return true
     for (const node of this.index.resourceOf.keys()) {
       if ("unevaluatedProperties" in node || "unevaluatedItems" in node) return true
     }
@@ -160,7 +165,7 @@ export class Links {
     const known = targets.get(node)
     if (known !== undefined) return known
     const base = this.index.resourceOf.get(node)?.uri ?? ROOT_URI
-    const found = this.index.resolve(String(node[keyword]), base)
+    const found = this.#find(String(node[keyword]), base)
     const target = isSchema(found?.value) ? found.value : true
     // Under a keyword of its own choosing a schema is known only by being referred to.
     if (found !== undefined && typeof target !== "boolean") {
@@ -168,6 +173,12 @@ export class Links {
     }
     targets.set(node, target)
     return target
+  }
+
+  #find(ref: string, base: string): RefTarget | undefined {
+    if (this.#definitions === undefined) return this.index.resolve(ref, base)
+    const resource = this.index.resources.get(ROOT_URI) as Resource
+    return { value: this.#definitions.get(ref.slice("#/$defs/".length)), resource }
   }
 
   /** The name under which a `$dynamicRef` can be overridden; `undefined` when it cannot. */
@@ -183,6 +194,12 @@ export class Links {
     }
     return holders > 1 ? name : undefined
   }
+}
+
+function withoutDefinitions(root: SchemaNode): SchemaNode {
+  if (typeof root === "boolean") return root
+  const members = Object.keys(root).filter((keyword) => keyword !== "$defs")
+  return Object.fromEntries(members.map((keyword) => [keyword, root[keyword]]))
 }
 
 /** Resolves a reference against a base and takes its fragment off; `fragment` is `undefined` if undecodable. */

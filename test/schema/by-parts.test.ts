@@ -7,11 +7,32 @@ import type { JsonSchema } from "../../src/schema/json.ts"
 
 const COUNT = 30
 
-/** A schema of thirty definitions, as code hands it over that has admitted it already. */
-function large(root: JsonSchema, definitions: Readonly<Record<string, unknown>>): JsonSchema {
+/**
+ * A schema of thirty definitions, as code hands it over that has admitted it already; `read` is told of each
+ * definition that is asked for.
+ */
+function large(
+  root: JsonSchema,
+  definitions: Readonly<Record<string, unknown>>,
+  read: (name: string) => void = () => {},
+): JsonSchema {
   const filler = Array.from({ length: COUNT }, (_, index) => [`filler${index}`, { type: "string" }])
-  const schema = { ...root, $defs: { ...Object.fromEntries(filler), ...definitions } }
-  adoptSchema(schema)
+  const all = { ...Object.fromEntries(filler), ...definitions }
+  const schema = { ...root }
+  Object.defineProperty(schema, "$defs", {
+    enumerable: true,
+    get() {
+      for (const name of Object.keys(all)) read(name)
+      return all
+    },
+  })
+  adoptSchema(schema, {
+    hasMoreThan: (count) => Object.keys(all).length > count,
+    get(name) {
+      read(name)
+      return Object.hasOwn(all, name) ? all[name] : undefined
+    },
+  })
   return schema
 }
 
@@ -112,6 +133,35 @@ describe("a closed schema with many definitions", () => {
     expect(compileSchema(schema).check({})).toBe(false)
   })
 
+  test("reads only the definitions that the first values reach", () => {
+    const read = new Set<string>()
+    const node = (name: string): object => ({
+      type: "object",
+      properties: {
+        next: { anyOf: [{ $ref: `#/$defs/${name}` }, { type: "null" }] },
+        kind: { default: "x" },
+      },
+      required: ["next"],
+    })
+    const definitions = { a: node("b"), b: node("c"), c: node("a") }
+    const compiled = compileSchema(
+      large({ $ref: "#/$defs/a" }, definitions, (name) => read.add(name)),
+    )
+    const passes = compiled.passes("keep")
+
+    expect(passes({ next: null, kind: "y" })).toBe(true)
+    expect(passes({ next: null })).toBe(false)
+    expect(compiled.normalizer("keep").normalize({ next: null }).value).toEqual({
+      next: null,
+      kind: "x",
+    })
+    expect(compiled.errors({}).map(({ path }) => path)).toEqual(["/next"])
+    expect(read).not.toContain("c")
+    expect(passes({ next: { next: { next: 1 } } })).toBe(false)
+    expect(read).toContain("c")
+    expect(read).not.toContain("filler0")
+  })
+
   test("says the same as the schema compiled at once", () => {
     const names = ["a", "b", "c"]
     const reference = fc.constantFrom(...names).map((name) => ({ $ref: `#/$defs/${name}` }))
@@ -120,6 +170,7 @@ describe("a closed schema with many definitions", () => {
       { type: "integer", minimum: 1 },
       { type: "boolean" },
       { enum: ["x", 1, null] },
+      { type: "string", default: "d" },
     )
     const inner = fc.oneof(leaf, reference)
     const definition = fc.oneof(
@@ -152,6 +203,18 @@ describe("a closed schema with many definitions", () => {
           const byParts = compileSchema(large(root, { a, b, c }))
           const atOnce = compileSchema({ ...root, $defs: { a, b, c } })
           for (const one of values) expect(byParts.check(one)).toBe(atOnce.check(one))
+          for (const one of values) expect(byParts.errors(one)).toEqual(atOnce.errors(one))
+          for (const kind of ["keep", "strip", "defaults", "convert"] as const) {
+            const [parts, whole] = [byParts.passes(kind), atOnce.passes(kind)]
+            // More values than the first ones, which are looked at in another way.
+            for (let round = 0; round * values.length < 40; round++) {
+              for (const one of values) expect(parts(one)).toBe(whole(one))
+            }
+            for (const one of values) {
+              const changed = byParts.normalizer(kind).normalize(one)
+              expect(changed).toEqual(atOnce.normalizer(kind).normalize(one))
+            }
+          }
         },
       ),
     )

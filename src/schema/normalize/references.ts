@@ -1,3 +1,4 @@
+import { definitionsOf, type DefinitionSource } from "../adopted.ts"
 import { isPlainRecord } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
 import { isSubschema, oneSchema, schemaList, schemaMap } from "./keywords.ts"
@@ -5,6 +6,8 @@ import type { Subschema } from "./keywords.ts"
 
 /** Where relative identifiers start when the schema does not say. */
 const NOWHERE = "schema:///"
+
+const DEFINITIONS = "#/$defs/"
 
 const SINGLE = [
   "additionalProperties",
@@ -38,9 +41,12 @@ export class References {
   /** The base of all, where no part has an identifier of its own. */
   #base: string | undefined
   #indexed = false
+  /** Of an adopted schema, whose references all lead to its own definitions: nothing has to be indexed. */
+  readonly #definitions: DefinitionSource | undefined
 
   constructor(root: JsonSchema) {
     this.#root = root
+    this.#definitions = definitionsOf(root)
   }
 
   /** The schemas that `schema` refers to; `undefined` when one of them is not certain. */
@@ -58,6 +64,10 @@ export class References {
 
   #follow(schema: JsonSchema, keyword: string, ref: string): Subschema | undefined {
     if (keyword === "$recursiveRef") return undefined
+    if (this.#definitions !== undefined) {
+      const found = this.#definitions.get(ref.slice(DEFINITIONS.length))
+      return isSubschema(found) ? found : undefined
+    }
     if (!this.#indexed) this.#indexAll()
     const base = this.#base ?? this.#bases.get(schema)
     const target = base === undefined ? undefined : absolute(ref, base)
