@@ -5,6 +5,7 @@ import { createTransport } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
 import { consume } from "./consume.ts"
 import type { StreamOrder } from "./consume.ts"
+import { now } from "./now.ts"
 import { toldError } from "./told.ts"
 import type { Told, ToldCall, ToldStream } from "./told.ts"
 
@@ -101,7 +102,7 @@ export class LabCaller implements AsyncDisposable {
     const id = `${this.#name}-s${this.#streams.length + 1}`
     const told: ToldStream = {
       id,
-      sentAt: Date.now(),
+      sentAt: now(),
       expected: order.count,
       received: 0,
       gaps: 0,
@@ -117,11 +118,11 @@ export class LabCaller implements AsyncDisposable {
   /** Waits for all that was begun; for what hangs no longer than that takes to be sure. */
   async settled(patience = HANGS_AFTER): Promise<void> {
     const open = this.#calls.filter(({ settledAt }) => settledAt === undefined)
-    const last = Math.max(Date.now(), ...open.map(({ sentAt, timeout }) => sentAt + timeout))
+    const last = Math.max(now(), ...open.map(({ sentAt, timeout }) => sentAt + timeout))
     const waiting = new AbortController()
     await Promise.race([
       Promise.all(this.#open),
-      sleep(last - Date.now() + patience, undefined, { signal: waiting.signal }).catch(() => {}),
+      sleep(last - now() + patience, undefined, { signal: waiting.signal }).catch(() => {}),
     ])
     waiting.abort()
   }
@@ -137,7 +138,7 @@ export class LabCaller implements AsyncDisposable {
       id: `${this.#name}-${this.#calls.length + 1}`,
       operationId: `lab.${operation}`,
       isIdempotent: operation === "read",
-      sentAt: Date.now(),
+      sentAt: now(),
       timeout,
       settled: 0,
     }
@@ -154,7 +155,7 @@ export class LabCaller implements AsyncDisposable {
 
 function settle(told: ToldCall): void {
   told.settled++
-  told.settledAt ??= Date.now()
+  told.settledAt ??= now()
 }
 
 function takeAnswer(told: ToldCall, data: unknown, { data: sent = "", bytes }: CallOrder): void {

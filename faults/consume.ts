@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { PendingRequestMap } from "../src/index.ts"
+import { now } from "./now.ts"
 import { itemText } from "./operations.ts"
 import { toldError } from "./told.ts"
 import type { ToldStream } from "./told.ts"
@@ -28,26 +29,25 @@ export async function consume(
   const { count, bytes, every, perItem, leaveAfter, pause, idleTimeout } = order
   const input = { id: told.id, count, bytes, ...(every !== undefined && { every }) }
   const options = idleTimeout === undefined ? {} : { idleTimeout }
-  let lastAt = Date.now()
+  let lastAt = now()
   try {
     for await (const { data } of map.subscribe("lab.items", input, options)) {
-      const now = Date.now()
-      told.longestWait = Math.max(told.longestWait, now - lastAt)
+      told.longestWait = Math.max(told.longestWait, now() - lastAt)
       take(told, data, bytes)
       if (told.received === leaveAfter) {
         told.isLeft = true
-        told.settledAt = Date.now()
+        told.settledAt = now()
         break
       }
       if (perItem !== undefined) await sleep(perItem)
       if (told.received === pause?.after) await sleep(pause.ms)
-      lastAt = Date.now()
+      lastAt = now()
     }
     if (told.isLeft !== true) told.isComplete = true
   } catch (error) {
     told.error = toldError(error)
   }
-  told.settledAt ??= Date.now()
+  told.settledAt ??= now()
 }
 
 /** Counts an item, and what is wrong with it. */

@@ -5,6 +5,7 @@ export interface PipeFaults {
   readonly delay?: number | undefined
   readonly jitter?: number | undefined
   readonly bytesPerSecond?: number | undefined
+  readonly flip?: number | undefined
   readonly isStalled: boolean
 }
 
@@ -13,6 +14,8 @@ const MOST_BYTES = 1024 * 1024
 
 /** One direction of a connection: bytes come out in order, later, slower, or not for a while. */
 export class DelayedPipe {
+  /** Pieces of data of which a bit is wrong. */
+  damaged = 0
   readonly #from: Socket
   readonly #to: Socket
   readonly #random: () => number
@@ -89,9 +92,18 @@ export class DelayedPipe {
     if (this.#hasEnded) this.#to.end()
   }
 
+  #damage(bytes: Buffer): void {
+    const { flip = 0 } = this.#faults
+    if (this.#random() >= flip) return
+    const at = Math.floor(this.#random() * bytes.length)
+    bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(this.#random() * 8))
+    this.damaged++
+  }
+
   #write(bytes: Buffer): void {
     this.#size -= bytes.length
     const allowed = this.#allow(bytes.length)
+    this.#damage(bytes)
     if (!this.#to.destroyed) this.#to.write(bytes.subarray(0, allowed))
     // The rest was to come after the place at which it broke.
     if (allowed < bytes.length) this.stop()

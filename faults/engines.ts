@@ -17,17 +17,21 @@ const MAX_PAYLOAD = 1024 * 1024
 export interface BusAddress {
   readonly engine: Engine
   readonly port: number
+  /** Of the user "lab", where the broker asks for one. */
+  readonly password?: string | undefined
   readonly guard?: GuardOptions | undefined
 }
 
 /** A transport to a broker on loopback. */
 export function createTransport(
-  { engine, port, guard }: BusAddress,
+  { engine, port, password, guard }: BusAddress,
   logger: Logger = silentLogger,
 ): BusTransport {
   if (engine === "nats") {
-    return createNatsTransport({ servers: `nats://127.0.0.1:${port}`, guard, logger })
+    const login = password === undefined ? "" : `lab:${password}@`
+    return createNatsTransport({ servers: `nats://${login}127.0.0.1:${port}`, guard, logger })
   }
-  const url = `redis://127.0.0.1:${port}`
+  const login = password === undefined ? "" : `:${password}@`
+  const url = `redis://${login}127.0.0.1:${port}`
   return createRedisTransport({ url, guard, logger, maxPayload: MAX_PAYLOAD })
 }

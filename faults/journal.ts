@@ -1,8 +1,6 @@
 import { openSync, readdirSync, readFileSync, writeSync } from "node:fs"
 import { join } from "node:path"
-
-// Taken before a worker can be given a clock that goes wrong.
-const now = Date.now
+import { now } from "./now.ts"
 
 /** What a worker did with a call, as written down before it went on. */
 export interface JournalEntry {

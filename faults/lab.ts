@@ -15,6 +15,7 @@ import { Child, memoryOf } from "./children.ts"
 import type { BusAddress, Engine } from "./engines.ts"
 import { readJournal } from "./journal.ts"
 import type { Journal } from "./journal.ts"
+import { now } from "./now.ts"
 import { FaultProxy } from "./proxy.ts"
 import type { Check, Size } from "./scenario.ts"
 import type { Told } from "./told.ts"
@@ -65,6 +66,7 @@ export class Lab implements AsyncDisposable {
   #random: number
   #workers = 0
   #broker: Broker | undefined
+  #password: string | undefined
 
   constructor({ engine, size, seed }: LabOptions) {
     this.engine = engine
@@ -97,9 +99,22 @@ export class Lab implements AsyncDisposable {
     return memoryOf(this.broker.pid)
   }
 
-  async startBroker(): Promise<Broker> {
-    this.#broker = this.#own(await startBroker(this.engine))
+  /** Starts the broker; with a password, everybody here knows it. */
+  async startBroker(password?: string): Promise<Broker> {
+    this.#password = password
+    this.#broker = this.#own(await startBroker(this.engine, { password }))
     return this.#broker
+  }
+
+  /** For a while another broker is in the place of the lab's, and takes another password. */
+  async refuseFor(milliseconds: number): Promise<void> {
+    await this.broker.kill()
+    const other = this.#own(
+      await startBroker(this.engine, { password: "another", port: this.broker.port }),
+    )
+    await sleep(milliseconds)
+    await other.kill()
+    await this.broker.restart()
   }
 
   /** A way to the broker on which things can go wrong. */
@@ -159,7 +174,7 @@ export class Lab implements AsyncDisposable {
   /** Makes calls until each of these workers has answered one, so that everybody knows everybody. */
   async warm(caller: LabCaller, workers: readonly Child[]): Promise<void> {
     const missing = new Set(workers.map(({ name }) => name))
-    for (const until = Date.now() + HANGS_AFTER; missing.size > 0 && Date.now() < until;) {
+    for (const until = now() + HANGS_AFTER; missing.size > 0 && now() < until;) {
       const told = await Promise.all(
         Array.from({ length: 4 * workers.length }, () => caller.call({ operation: "work", ms: 5 })),
       )
@@ -204,7 +219,7 @@ export class Lab implements AsyncDisposable {
 
   /** Looks again and again until something holds; gives whether it did. */
   async until(holds: () => boolean | Promise<boolean>, within: number): Promise<boolean> {
-    for (const end = Date.now() + within; Date.now() < end; await sleep(20)) {
+    for (const end = now() + within; now() < end; await sleep(20)) {
       if (await holds()) return true
     }
     return await holds()
@@ -225,7 +240,7 @@ export class Lab implements AsyncDisposable {
 
   #address(proxy?: FaultProxy): BusAddress {
     const { port } = proxy ?? this.broker
-    return { engine: this.engine, port, guard: this.guard }
+    return { engine: this.engine, port, password: this.#password, guard: this.guard }
   }
 }
 

@@ -14,6 +14,8 @@ export interface ProxyFaults {
   readonly cutAfter?: number | undefined
   /** Bytes that get through per second in each direction. */
   readonly bytesPerSecond?: number | undefined
+  /** How likely it is that one bit of a piece of data is wrong, from 0 to 1. */
+  readonly flip?: number | undefined
   /** New connections are closed at once. */
   readonly refuse?: boolean | undefined
 }
@@ -24,7 +26,9 @@ export class FaultProxy implements AsyncDisposable {
   readonly #target: number
   readonly #random: () => number
   readonly #links = new Set<Link>()
+  readonly #abandoned = new WeakSet<Link>()
   #faults: ProxyFaults = {}
+  #damaged = 0
   /** Connections that were taken, and those that were cut. */
   accepted = 0
   cuts = 0
@@ -52,10 +56,23 @@ export class FaultProxy implements AsyncDisposable {
     return this.#links.size
   }
 
+  /** Pieces of data of which a bit was changed. */
+  get damaged(): number {
+    return [...this.#links].reduce((sum, link) => sum + link.damaged, this.#damaged)
+  }
+
   /** From now on this is wrong, and nothing else; also with connections that are open. */
   set(faults: ProxyFaults): void {
     this.#faults = faults
-    for (const link of this.#links) link.apply(faults)
+    for (const link of this.#links) if (!this.#abandoned.has(link)) link.apply(faults)
+  }
+
+  /** Nothing gets through the connections that are open now, and nobody is told; new ones are sound. */
+  abandon(): void {
+    for (const link of this.#links) {
+      link.apply({ stall: "both" })
+      this.#abandoned.add(link)
+    }
   }
 
   /** Breaks all connections at once, as a machine that restarts does. */
@@ -84,6 +101,7 @@ export class FaultProxy implements AsyncDisposable {
     const broker = connect({ port: this.#target, host: "127.0.0.1", allowHalfOpen: true })
     const link = new Link(client, broker, this.#random, (wasCut) => {
       this.#links.delete(link)
+      this.#damaged += link.damaged
       if (wasCut) this.cuts++
     })
     this.#links.add(link)
@@ -136,6 +154,11 @@ class Link {
     if (isReset) for (const socket of this.#sockets) socket.resetAndDestroy()
     else for (const socket of this.#sockets) socket.end(() => socket.destroy())
     this.#end(true)
+  }
+
+  /** Pieces of data of which a bit is wrong. */
+  get damaged(): number {
+    return this.#up.damaged + this.#down.damaged
   }
 
   /** How many of these bytes still get through; the connection breaks behind the last one. */

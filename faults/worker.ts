@@ -4,6 +4,7 @@ import type { ServeLimits } from "../src/protocol/server.ts"
 import { createTransport } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
 import { JournalWriter } from "./journal.ts"
+import { now } from "./now.ts"
 import { labRegistry } from "./operations.ts"
 import type { Sabotage } from "./operations.ts"
 
@@ -24,11 +25,8 @@ export interface WorkerSettings {
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings
-const { skew = 0 } = settings
-if (skew !== 0) {
-  const now = Date.now
-  Date.now = () => now() + skew
-}
+let { skew = 0 } = settings
+Date.now = () => now() + skew
 const transport = createTransport(settings.bus)
 const journal = new JournalWriter(settings.folder, settings.name)
 const registry = labRegistry(journal, settings)
@@ -45,7 +43,11 @@ process.once("SIGTERM", () => {
 })
 // Whoever started it is gone, and with it every reason to be here.
 process.once("disconnect", () => process.exit(3))
-process.on("message", (message: { readonly type: string }) => {
+process.on("message", (message: { readonly type: string; readonly by?: number }) => {
+  if (message.type === "step") {
+    skew += message.by ?? 0
+    tell({ type: "stepped" })
+  }
   if (message.type === "stats") {
     tell({ type: "stats", stats: transport.stats(), inFlight: server.inFlight })
   }

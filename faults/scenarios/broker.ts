@@ -89,6 +89,48 @@ export const brokerFrozen: Scenario = {
   },
 }
 
+/** Refused credentials are tried again, ever more slowly. */
+const BACK_AFTER = 10_000
+
+/** A broker that refuses credentials which it took before, for a moment: everybody finds back. */
+export const brokerRefuses: Scenario = {
+  id: "F18",
+  title: "credentials refused for 2 s",
+  async run(lab) {
+    await lab.startBroker("right")
+    const workers = await lab.workers(lab.pick(3, 3, 2))
+    const caller = lab.caller()
+    await lab.warm(caller, workers)
+    const loading = caller.rate({ ...loadOf(lab), timeout: 20_000 })
+    await sleep(1000)
+    await lab.refuseFor(2000)
+    const isBack = await lab.until(
+      async () => (await firstAfter(lab, caller)).first.error === undefined,
+      BACK_AFTER,
+    )
+    await loading
+    await caller.settled()
+    // Those that were sent while the credentials were refused need not wait.
+    checkCodes(lab, lab.audit(), ["UNAVAILABLE", "WORKER_LOST"])
+    const ran = failedCalls(lab).filter(({ error }) => error?.code === "UNAVAILABLE")
+    const untold = ran.filter(({ error }) => error?.retryable !== true)
+    lab.check("what was refused may be repeated", untold.length === 0, untold.length)
+    lab.check("calls succeed again within 10 s", isBack, "")
+    await lab.warm(caller, workers)
+    const seen = new Set(
+      lab
+        .told()
+        .calls.slice(-40)
+        .map(({ worker }) => worker),
+    )
+    lab.check(
+      "all workers are back",
+      workers.every(({ name }) => seen.has(name)),
+      [...seen].join(" "),
+    )
+  },
+}
+
 /** Everybody may be there before the broker is. */
 export const brokerAbsent: Scenario = {
   id: "F19",

@@ -1,7 +1,11 @@
+import { setTimeout as sleep } from "node:timers/promises"
+import { now } from "../now.ts"
 import type { Scenario } from "../scenario.ts"
-import { checkCodes, loadOf } from "./common.ts"
+import { checkCodes, loadOf, setUp } from "./common.ts"
 
-const HOUR = 3_600_000
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
 
 /** Workers whose clocks are wrong: deadlines are told in time that is left, so that nobody notices. */
 export const wrongClocks: Scenario = {
@@ -29,5 +33,42 @@ export const wrongClocks: Scenario = {
       workers.every(({ name }) => seen.has(name)),
       [...seen].join(" "),
     )
+  },
+}
+
+/** Somebody sets the dates of callers and workers while calls are open: nothing ends early, late or never. */
+export const dateSteps: Scenario = {
+  id: "F44",
+  title: "dates set back and forward mid-call",
+  async run(lab) {
+    const { caller, workers } = await setUp(lab)
+    const long = [
+      caller.call({ ms: lab.pick(6000, 4000), timeout: 20_000 }),
+      caller.stream({ count: 300, bytes: 100, every: 10 }),
+    ]
+    const short = caller.call({ ms: 60_000, timeout: lab.pick(4000, 3000) })
+    const loading = caller.rate(loadOf(lab))
+    try {
+      for (const by of [-10 * MINUTE, DAY, -DAY, HOUR]) {
+        await sleep(lab.pick(1200, 800, 400))
+        Date.now = () => now() + by
+        for (const worker of workers) await worker.ask({ type: "step", by: -by / 2 }, "stepped")
+      }
+      await loading
+      await Promise.all([...long, short])
+      await caller.settled()
+    } finally {
+      Date.now = now
+    }
+    const report = lab.audit()
+    checkCodes(lab, report, ["TIMEOUT"])
+    const failed = lab.told().calls.filter(({ error }) => error !== undefined)
+    lab.check("only the call that has to fails", failed.length === 1, failed.length)
+    const { error } = await short
+    lab.check("that one does", error?.code === "TIMEOUT", error?.code ?? "ok")
+    const { workersLost, stalls } = caller.transport.stats().calling
+    lab.check("no worker is reported lost", workersLost === 0, workersLost)
+    lab.check("nobody is said to have stood still", lab.size === "short" || stalls === 0, stalls)
+    lab.checkTime("calls end at their deadline", 250, report.overdue)
   },
 }

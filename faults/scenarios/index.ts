@@ -1,11 +1,11 @@
 import type { Scenario } from "../scenario.ts"
 import { allGone } from "./all-gone.ts"
-import { brokerAbsent, brokerFrozen, brokerGone, brokerRestarted } from "./broker.ts"
-import { wrongClocks } from "./clocks.ts"
+import { brokerAbsent, brokerFrozen, brokerGone, brokerRefuses, brokerRestarted } from "./broker.ts"
+import { dateSteps, wrongClocks } from "./clocks.ts"
 import { crashLoop } from "./crash-loop.ts"
 import { herd, hotOperation, manyInFlight, overload } from "./crowd.ts"
 import { drainInFlight, rollingRestart } from "./drain.ts"
-import { cuts, latency, oneWayLoss } from "./network.ts"
+import { cuts, damage, latency, oneWayLoss } from "./network.ts"
 import { payload } from "./payload.ts"
 import {
   earlyLeave,
@@ -15,7 +15,7 @@ import {
   slowConsumer,
 } from "./streams.ts"
 import { twoVersions } from "./versions.ts"
-import { workerBlocked, workerFrozen, workerFrozenLong } from "./worker-frozen.ts"
+import { workerBlocked, workerFrozen, workerFrozenLong, workerHalfOpen } from "./worker-frozen.ts"
 import { workerKilled, workerKilledIdempotent } from "./worker-killed.ts"
 
 /** The fault matrix. */
@@ -26,16 +26,19 @@ export const SCENARIOS: readonly Scenario[] = [
   workerFrozen,
   workerFrozenLong,
   workerBlocked,
+  workerHalfOpen,
   allGone,
   rollingRestart,
   drainInFlight,
   brokerRestarted,
   brokerGone,
   brokerFrozen,
+  brokerRefuses,
   brokerAbsent,
   latency,
   cuts,
   oneWayLoss,
+  damage,
   payload,
   manyInFlight,
   overload,
@@ -48,4 +51,5 @@ export const SCENARIOS: readonly Scenario[] = [
   oneFrozenOfMany,
   wrongClocks,
   twoVersions,
+  dateSteps,
 ]

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { LabCaller } from "../caller.ts"
+import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
 import type { FaultProxy } from "../proxy.ts"
 import type { Scenario } from "../scenario.ts"
@@ -57,6 +58,44 @@ export const cuts: Scenario = {
     // Nobody knocks without a pause, even where every door is slammed.
     lab.check("the caller takes its time", proxy.accepted <= MOST_CONNECTIONS, proxy.accepted)
     lab.facts["cuts"] = proxy.cuts
+  },
+}
+
+/** Bits change on the way, in what is said and in how it is said: what is damaged is not taken for anything else. */
+export const damage: Scenario = {
+  id: "F25",
+  title: "one in 50 packets has a wrong bit",
+  async run(lab) {
+    await lab.startBroker()
+    const proxies = [await lab.proxy(), await lab.proxy()] as const
+    const [others, [behind]] = await Promise.all([
+      lab.workers(lab.pick(2, 2, 1)),
+      lab.workers(1, { proxy: proxies[0] }) as Promise<[Child]>,
+    ])
+    const caller = lab.caller(proxies[1])
+    await lab.warm(caller, [...others, behind])
+    const loading = caller.rate({ ...loadOf(lab), timeout: lab.pick(10_000, 10_000, 20_000) })
+    const streams = [1, 2, 3].map(() => caller.stream({ count: 400, bytes: 200, every: 10 }))
+    await sleep(500)
+    for (const proxy of proxies) proxy.set({ flip: 0.02 })
+    await sleep(lab.pick(5000, 4000, 2000))
+    for (const proxy of proxies) proxy.set({})
+    await loading
+    await Promise.all([...streams, caller.settled()])
+    const damaged = proxies.reduce((sum, proxy) => sum + proxy.damaged, 0)
+    lab.facts["damaged"] = damaged
+    lab.check("something was damaged", damaged > 0, damaged)
+    checkCodes(lab, lab.audit(), ["WORKER_LOST", "TIMEOUT", "UNAVAILABLE", "DATA_LOSS"])
+    // Whoever was hit serves and calls again.
+    await lab.warm(caller, [...others, behind])
+    const seen = new Set(
+      lab
+        .told()
+        .calls.slice(-40)
+        .map(({ worker }) => worker),
+    )
+    lab.check("the worker that was hit serves again", seen.has(behind.name), [...seen].join(" "))
+    lab.check("its process lives", behind.isAlive, "")
   },
 }
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
 import {
@@ -72,6 +73,42 @@ export const workerFrozenLong: Scenario = {
     victim.thaw()
     await lab.statsOf(victim)
     await sleep(1000)
+    await Promise.all([caller.settled(), stranger.settled()])
+    const report = lab.audit()
+    const failed = failedCalls(lab)
+    checkCodes(lab, report, ["WORKER_LOST"])
+    lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
+    const most = Math.ceil(lab.told().calls.length * 0.005)
+    if (lab.size !== "short")
+      lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
+    lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
+  },
+}
+
+/**
+ * A worker whose connection is half open: nothing gets through either way, and neither the worker nor the broker is told.
+ * The broker goes on feeding it, also when the worker is back with a new connection.
+ */
+export const workerHalfOpen: Scenario = {
+  id: "F8",
+  title: "worker half open for 60 s",
+  async run(lab) {
+    await lab.startBroker()
+    const proxy = await lab.proxy()
+    const [others, [victim]] = await Promise.all([
+      lab.workers(lab.pick(2, 2, 1)),
+      lab.workers(1, { proxy }) as Promise<[Child]>,
+    ])
+    const caller = lab.caller()
+    await lab.warm(caller, [...others, victim])
+    const load = { ...loadOf(lab), perSecond: lab.pick(100, 50, 20), seconds: lab.pick(60, 40, 8) }
+    const loading = caller.rate(load)
+    await sleep(1000)
+    await untilBusy(lab, victim)
+    proxy.abandon()
+    await sleep(1000)
+    const stranger = lab.caller()
+    await Promise.all([loading, stranger.rate({ ...load, seconds: load.seconds - 3 })])
     await Promise.all([caller.settled(), stranger.settled()])
     const report = lab.audit()
     const failed = failedCalls(lab)

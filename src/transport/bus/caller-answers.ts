@@ -35,7 +35,8 @@ export class CallerAnswers {
     switch (event.type) {
       case "call.responded":
         if (event.seq !== undefined) this.#item(entry, worker, event, event.seq)
-        else if (entry.isStream) this.#core.deliver(event)
+        // Nobody knows where it belongs; what is missing is asked for by its number.
+        else if (entry.isStream) this.#core.counts.dropped++
         else this.#succeed(entry, worker, event)
         return
       case "call.completed":

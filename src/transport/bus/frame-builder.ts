@@ -1,3 +1,5 @@
+import { checksum, CHECKSUM_LENGTH } from "./checksum.ts"
+
 /** A character is at most three bytes, so that texts need not be measured. */
 export const BYTES_PER_CHARACTER = 3
 
@@ -64,7 +66,19 @@ export class FrameBuilder {
 
 /** A frame with messages that are text already, with commas between. */
 export function frameOf(from: string, messages: string): string {
-  return `{"from":"${from}","messages":[${messages}]}`
+  const text = `{"from":"${from}","messages":[${messages}]`
+  return `${text}${SUM}${checksum(text, text.length)}"}`
+}
+
+const SUM = ',"sum":"'
+const SUM_LENGTH = SUM.length + CHECKSUM_LENGTH + 2
+
+/** Whether a frame arrived as it was sent, where it ends with a checksum. */
+export function isIntact(text: string): boolean {
+  const length = text.length - SUM_LENGTH
+  return (
+    text.startsWith(SUM, length) && text.startsWith(checksum(text, length), length + SUM.length)
+  )
 }
 
 const EMPTY = frameOf("", "").length

@@ -1,21 +1,32 @@
 import type { RedisLike } from "./ioredis.ts"
+import { RespCheck } from "./resp-check.ts"
 
 /** Milliseconds of silence, though it was asked, after which a server is given up. */
 const MOST_SILENCE = 1800
+/** Milliseconds after which a question is not going to be answered, whatever else comes. */
+const MOST_WAIT = 5000
 
 /** One connection, from its attempt to its end; it is never opened again. */
 export class RedisConnection {
   readonly redis: RedisLike
   readonly #ended: Promise<void>
+  readonly #lost: (cause: Error | undefined) => void
   #error: Error | undefined
   #isOver = false
   #isAsked = false
+  #askedAt = 0
   #read = 0
   #heardAt = 0
 
   /** `lost` is told once, with the cause where there is one, unless `end` comes first. */
-  constructor(redis: RedisLike, lost: (cause: Error | undefined) => void) {
+  constructor(
+    redis: RedisLike,
+    lost: (cause: Error | undefined) => void,
+    isListening: boolean = false,
+  ) {
     this.redis = redis
+    this.#lost = lost
+    redis.on("connect", () => this.#guard(new RespCheck(isListening)))
     // Whoever connects is told that it failed, but only this says why.
     redis.on("error", (error: Error) => {
       this.#error = error
@@ -40,8 +51,8 @@ export class RedisConnection {
   }
 
   /**
-   * Looks whether the server is still there, and asks it when it was silent. Gives for how long it has not
-   * answered, when that is too long.
+   * Looks whether the server is still there, and asks it. Gives for how long it has not answered, when that is too
+   * long.
    *
    * `patience` is added to what is too long; `hasSlept` says that this process itself stood still.
    */
@@ -52,9 +63,18 @@ export class RedisConnection {
       this.#read = read
       this.#heardAt = now
     }
+    if (hasSlept) this.#askedAt = now
     if (now - this.#heardAt > MOST_SILENCE + patience) return now - this.#heardAt
-    if (!isHeard) this.#ask()
+    if (this.#isAsked && now - this.#askedAt > MOST_WAIT + patience) return now - this.#askedAt
+    this.#ask(now)
     return undefined
+  }
+
+  /** What came cannot be trusted: ends, and tells why. */
+  breakOff(cause: Error): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#lost(cause)
   }
 
   /** Closes the socket at once; resolves when it is closed. */
@@ -69,13 +89,48 @@ export class RedisConnection {
     if (redis.status !== "end") await this.#ended
   }
 
-  #ask(): void {
+  /** Looks at what comes before the client does. */
+  #guard(check: RespCheck): void {
+    const { stream } = this.redis
+    if (stream?.emit === undefined) return
+    const emit = stream.emit.bind(stream)
+    stream.emit = (event, ...args) => {
+      const [bytes] = args
+      if (event !== "data" || !(bytes instanceof Uint8Array)) return emit(event, ...args)
+      if (check.accept(bytes)) return emit(event, bytes)
+      this.breakOff(new Error("it sent what is no answer: bytes were damaged on the way"))
+      return true
+    }
+  }
+
+  /**
+   * Answers come in the order of the questions: one that belongs to another question shows that something was lost on
+   * the way, and that every further answer would be taken for another, too.
+   */
+  #ask(now: number): void {
     if (this.#isAsked) return
     this.#isAsked = true
-    const answered = (): void => {
-      this.#isAsked = false
-    }
-    // One who may not ask is answered all the same.
-    this.redis.call("ping").then(answered, answered)
+    this.#askedAt = now
+    this.redis.call("ping").then(
+      (answer) => {
+        this.#isAsked = false
+        if (!isPong(answer)) this.breakOff(outOfStep())
+      },
+      // One who may not ask is answered all the same.
+      () => {
+        this.#isAsked = false
+      },
+    )
   }
+}
+
+/** Why a connection is given up whose answers belong to other questions. */
+export function outOfStep(): Error {
+  return new Error("its answers do not belong to what was asked: bytes were damaged on the way")
+}
+
+/** Who listens is answered with a list. */
+function isPong(answer: unknown): boolean {
+  const word: unknown = Array.isArray(answer) ? answer[0] : answer
+  return String(word).toLowerCase() === "pong"
 }

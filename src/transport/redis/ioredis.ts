@@ -84,6 +84,7 @@ export type PipelineResult = readonly [error: Error | null, result?: unknown]
 /** The socket of a connection. */
 export interface SocketLike {
   readonly bytesRead?: number | undefined
+  emit?(event: string, ...args: unknown[]): boolean
   destroy(): unknown
 }
 

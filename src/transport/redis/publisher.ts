@@ -18,6 +18,9 @@ export interface PublisherEvents {
   refused(message: Outgoing, error: Error): void
 }
 
+/** Told that answers are not those to what was sent. */
+type OnOutOfStep = () => void
+
 /** Characters that may be under way before streams and large results wait. */
 const MOST_WAITING = 8 * 1024 * 1024
 
@@ -26,6 +29,7 @@ export class Publisher {
   readonly #redis: RedisLike
   readonly #clock: Clock
   readonly #events: PublisherEvents
+  readonly #onOutOfStep: OnOutOfStep
   #batch: Outgoing[] = []
   #unanswered = 0
   #batches = 0
@@ -35,10 +39,11 @@ export class Publisher {
   #resume: (() => void) | undefined
   #idle: (() => void) | undefined
 
-  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents) {
+  constructor(redis: RedisLike, clock: Clock, events: PublisherEvents, onOutOfStep: OnOutOfStep) {
     this.#redis = redis
     this.#clock = clock
     this.#events = events
+    this.#onOutOfStep = onOutOfStep
   }
 
   /** Characters that the server has not answered to. */
@@ -117,9 +122,13 @@ export class Publisher {
     if (this.#unanswered <= MOST_WAITING / 2) this.#letGo()
     if (this.#batches === 0) this.#idle?.()
     for (const [at, message] of batch.entries()) {
-      const [error, count] = results?.[at] ?? [null]
+      const [error, count] = results?.[at] ?? [null, 0]
       if (error !== null) this.#events.refused(message, error)
-      else this.#events.received(message, Number(count))
+      else if (typeof count === "number") this.#events.received(message, count)
+      else {
+        this.#onOutOfStep()
+        return
+      }
     }
   }
 

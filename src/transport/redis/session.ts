@@ -2,7 +2,7 @@ import type { CallError } from "../../errors.ts"
 import type { Clock } from "../../platform.ts"
 import { Ticker } from "../bus/ticker.ts"
 import type { RedisChannels } from "./channels.ts"
-import { RedisConnection } from "./connection.ts"
+import { outOfStep, RedisConnection } from "./connection.ts"
 import { deafCaller, deafWorker, isDenied } from "./faults.ts"
 import type { MakeConnection } from "./ioredis.ts"
 import { Publisher } from "./publisher.ts"
@@ -56,6 +56,8 @@ export class RedisSession {
   #change: Promise<void> | undefined
   #server: RedisServer = { countsAll: false, isReplica: false }
   #deaf: CallError | undefined
+  /** While it is opened: ends that, with a cause. */
+  #giveUp: ((cause: unknown) => void) | undefined
   #isOpen = false
   #isOver = false
   #ticks = 0
@@ -83,18 +85,21 @@ export class RedisSession {
   /** Resolves when both connections are there, and all that should be heard is heard. */
   async open(): Promise<void> {
     const { clock, connectTimeout } = this.#parts
-    let isLate = false
+    // An answer that got lost would be waited for for ever, even after the connection is closed.
+    const over = new Promise<never>((_resolve, reject) => {
+      this.#giveUp = reject
+    })
     const timer = clock.setTimeout(() => {
-      isLate = true
-      void this.end()
+      this.#giveUp?.(new Error(`it did not answer within ${connectTimeout} ms`))
     }, connectTimeout)
     try {
-      await this.#open()
+      await Promise.race([over, this.#open()])
     } catch (error) {
       void this.end()
-      throw isLate ? new Error(`it did not answer within ${connectTimeout} ms`) : error
+      throw error
     } finally {
       clock.clearTimeout(timer)
+      this.#giveUp = undefined
     }
   }
 
@@ -144,9 +149,12 @@ export class RedisSession {
 
   async #open(): Promise<void> {
     const { clock } = this.#parts
-    const { redis } = await this.#connect()
+    const publishing = await this.#connect()
+    const { redis } = publishing
     this.#server = await describeServer(redis)
-    this.#publisher = new Publisher(redis, clock, this.#events)
+    this.#publisher = new Publisher(redis, clock, this.#events, () =>
+      publishing.breakOff(outOfStep()),
+    )
     await this.#connect()
     await this.#subscribe()
     if (this.#isOver) throw new Error("it was closed")
@@ -161,10 +169,11 @@ export class RedisSession {
     const redis = await this.#parts.make(OVERRIDE)
     if (this.#isOver) throw new Error("it was closed")
     const [publishing] = this.#connections
-    const connection = new RedisConnection(redis, (cause) => {
+    const lost = (cause: Error | undefined): void => {
       if (publishing === undefined || cause !== undefined) this.#lost(cause)
       else void this.#cut(publishing)
-    })
+    }
+    const connection = new RedisConnection(redis, lost, publishing !== undefined)
     this.#connections.push(connection)
     await connection.open()
     return connection
@@ -233,6 +242,12 @@ export class RedisSession {
     if (this.#isOver) return
     void this.end()
     if (this.#isOpen) this.#events.lost(cause)
+    // What is asked of it just now may fail with a better reason, or never.
+    else
+      void this.#connections
+        .at(-1)
+        ?.end()
+        .then(() => this.#giveUp?.(cause))
   }
 
   #look(stalledFor: number): void {

@@ -192,6 +192,19 @@ describe("a stream that nobody reads", () => {
     expect(lab.outcome(id)).toEqual([])
   })
 
+  test("without its number is not shown: it is asked for, and shown once", async () => {
+    const { lab, worker, id } = begin()
+    worker.item(id, 1)
+    const [item] = lab.outcome(id) as [CallEvent & { type: "call.responded" }]
+    worker.say({ type: "event", event: { ...item, seq: undefined } })
+    expect(lab.caller.stats().dropped).toBe(1)
+    worker.item(id, 3)
+    expect(seqs(lab.outcome(id))).toEqual([1])
+    expect(lab.sent("ping").at(-1)?.streams).toEqual({ [id]: 1 })
+    worker.item(id, 2)
+    expect(seqs(lab.outcome(id))).toEqual([1, 2, 3])
+  })
+
   test("is not taken for a call: items for a call are shown, and whoever called decides", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.watch": false })

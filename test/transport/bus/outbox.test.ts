@@ -25,10 +25,10 @@ describe("an outbox", () => {
     for (const text of ["1", "2", "3"]) box.add(text)
     expect(sent).toEqual([])
     await clock.advance(0)
-    expect(sent).toEqual([`{"from":"me","messages":[1,2,3]}`])
+    expect(sent).toEqual([frameText("me", ["1", "2", "3"])])
     box.add("4")
     await clock.advance(0)
-    expect(sent[1]).toBe(`{"from":"me","messages":[4]}`)
+    expect(sent[1]).toBe(frameText("me", ["4"]))
     expect(clock.timers).toBe(0)
   })
 
@@ -75,7 +75,7 @@ describe("an outbox", () => {
     )
     box.add("0")
     await clock.advance(0)
-    expect(sent.map((text) => JSON.parse(text) as unknown)).toEqual(
+    expect(sent.map((text) => JSON.parse(text) as unknown)).toMatchObject(
       [0, 1, 2].map((message) => ({ from: "me", messages: [message] })),
     )
   })

@@ -215,7 +215,7 @@ describe("a frame", () => {
       const { text, head } = goText(quoted(id), "k", 5)
       frame.add(text, head)
     }
-    expect(frame.take()).toBe(`{"from":"me","messages":[["g","r1","k",5,"r2","k",5,"r3","k",5]]}`)
+    expect(frame.take()).toBe(frameText("me", ['["g","r1","k",5,"r2","k",5,"r3","k",5]']))
   })
 
   test("loses of a list only what makes no sense", () => {
@@ -240,5 +240,39 @@ describe("a frame", () => {
   ])("drops %s of a worker", (_, message) => {
     const frame = readWorkerFrame(`{"from":"me","messages":[${message},{"type":"bye"}]}`)
     expect(frame).toMatchObject({ dropped: 1, messages: [{ type: "bye" }] })
+  })
+})
+
+describe("a frame that a link damaged", () => {
+  const whole = frameText("caller1", [
+    messageText({ type: "go", id: "r1", key: "k1", left: 5000 }),
+    messageText({ type: "nogo", id: "é€😀", key: "k2" }),
+  ])
+
+  test("is read as long as nothing has changed", () => {
+    expect(readCallerFrame(whole)).toMatchObject({ messages: [{ id: "r1" }, { id: "é€😀" }] })
+  })
+
+  test("is none, whichever bit of it has changed", () => {
+    const bytes = Buffer.from(whole)
+    for (let at = 0; at < bytes.length * 8; at++) {
+      const damaged = Buffer.from(bytes)
+      damaged[at >> 3] = (damaged[at >> 3] as number) ^ (1 << (at & 7))
+      expect(readCallerFrame(damaged.toString()), `bit ${at}`).toBeUndefined()
+    }
+  })
+
+  test("is none, whatever was cut out of it or came twice", () => {
+    for (let at = 0; at < whole.length; at++) {
+      for (const size of [1, 2, 7, 40]) {
+        const [before, piece, after] = [
+          whole.slice(0, at),
+          whole.slice(at, at + size),
+          whole.slice(at + size),
+        ]
+        expect(readCallerFrame(before + after), `${size} at ${at}`).toBeUndefined()
+        expect(readCallerFrame(before + piece + piece + after), `${size} at ${at}`).toBeUndefined()
+      }
+    }
   })
 })

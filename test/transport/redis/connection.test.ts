@@ -8,42 +8,57 @@ class Fake extends EventEmitter {
   readonly status = "ready"
   readonly stream = { bytesRead: 100, destroy: () => undefined }
   pings = 0
-  #answer: (() => void) | undefined
+  #answer: ((answer: unknown) => void) | undefined
 
   call(): Promise<unknown> {
     this.pings++
     return new Promise((resolve) => {
-      this.#answer = () => resolve("PONG")
+      this.#answer = resolve
     })
   }
 
-  async answer(): Promise<void> {
+  async answer(answer: unknown = "PONG"): Promise<void> {
     this.stream.bytesRead += 7
-    this.#answer?.()
+    this.#answer?.(answer)
     await Promise.resolve()
   }
 }
 
-function connect(): { readonly fake: Fake; readonly connection: RedisConnection } {
+function connect(lost: (cause: Error | undefined) => void = () => {}): {
+  readonly fake: Fake
+  readonly connection: RedisConnection
+} {
   const fake = new Fake()
-  return { fake, connection: new RedisConnection(fake as unknown as RedisLike, () => {}) }
+  return { fake, connection: new RedisConnection(fake as unknown as RedisLike, lost) }
 }
 
 describe("a connection that is looked at", () => {
-  test("asks a silent server, once at a time, and no other", async () => {
+  test("asks its server, once at a time", async () => {
     const { fake, connection } = connect()
     expect(connection.look(1000, 0, false)).toBeUndefined()
-    expect(fake.pings).toBe(0)
     fake.stream.bytesRead++
     connection.look(1500, 0, false)
-    expect(fake.pings).toBe(0)
-    connection.look(2000, 0, false)
-    connection.look(2500, 0, false)
     expect(fake.pings).toBe(1)
     await fake.answer()
-    connection.look(3000, 0, false)
-    connection.look(3500, 0, false)
+    connection.look(2000, 0, false)
+    connection.look(2500, 0, false)
     expect(fake.pings).toBe(2)
+  })
+
+  test.each([
+    ["PONG", 0],
+    [["pong", ""], 0],
+    [1, 1],
+    [["pmessage", "a", "b"], 1],
+    [null, 1],
+  ])("is given up where the answer belongs to another question: %j", async (answer, count) => {
+    const lost: unknown[] = []
+    const { fake, connection } = connect((cause) => lost.push(cause?.message))
+    connection.look(1000, 0, false)
+    await fake.answer(answer)
+    expect(lost).toHaveLength(count)
+    connection.breakOff(new Error("again"))
+    expect(lost).toHaveLength(1)
   })
 
   test("gives up a server that does not answer, before a worker would be accused", () => {
@@ -52,6 +67,15 @@ describe("a connection that is looked at", () => {
       connection.look(10_000 + after, 0, false),
     )
     expect(found).toEqual([undefined, undefined, undefined, undefined, 2000, 2500])
+  })
+
+  test("gives up one that answers nothing, whatever else it sends", () => {
+    const { fake, connection } = connect()
+    const found = [0, 2000, 4000, 6000].map((after) => {
+      fake.stream.bytesRead++
+      return connection.look(10_000 + after, 0, false)
+    })
+    expect(found).toEqual([undefined, undefined, undefined, 6000])
   })
 
   test("waits longer where much is under way", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { Clock } from "../../../src/platform.ts"
 import { Publisher } from "../../../src/transport/redis/publisher.ts"
+import type { Outgoing } from "../../../src/transport/redis/publisher.ts"
 import { FakeRedis } from "./fake-redis.ts"
 import type { Script } from "./fake-redis.ts"
 
@@ -18,10 +19,12 @@ describe("messages of one turn", () => {
     const fake = new FakeRedis(script)
     const story: string[] = []
     // A clock that has no way to wait for the end of a turn but a timer.
-    const publisher = new Publisher(fake, WITHOUT_TURNS, {
-      received: ({ text }, count) => story.push(`${text} ${count}`),
-      refused: ({ text }, error) => story.push(`${text} ${error.message}`),
-    })
+    const events = {
+      received: ({ text }: Outgoing, count: number) => story.push(`${text} ${count}`),
+      refused: ({ text }: Outgoing, error: Error) => story.push(`${text} ${error.message}`),
+    }
+    const outOfStep = (): void => void story.push("out of step")
+    const publisher = new Publisher(fake, WITHOUT_TURNS, events, outOfStep)
     return { publisher, fake, story }
   }
 
@@ -38,6 +41,13 @@ describe("messages of one turn", () => {
     publisher.add({ channel: "x", text: "b" })
     await expect.poll(() => story.length).toBe(4)
     await publisher.drained()
+  })
+
+  test("are not counted by answers to something else", async () => {
+    const { publisher, story } = publish({ publish: () => "PONG" })
+    for (const text of ["a", "b"]) publisher.add({ channel: "x", text })
+    await publisher.drained()
+    await expect.poll(() => story).toEqual(["out of step"])
   })
 
   test("are all refused where they cannot leave", async () => {
