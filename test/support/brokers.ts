@@ -172,7 +172,7 @@ async function tied(command: readonly string[]): Promise<readonly string[]> {
  *
  * One of those could connect to itself while nobody listens there, and then keep the broker from coming back.
  */
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)
     const server = createServer()

@@ -15,6 +15,12 @@ export interface Reach {
 
 /** The options that a URL stands for. Throws a `TypeError` that does not repeat it: it may hold a password. */
 export function optionsOfUrl(text: string): RedisConnectOptions {
+  // Before the last "@" is a password, which may hold anything.
+  if (/^[^/]*:\/\/([^/]*@)?[^/@]*,/.test(text)) {
+    throw new TypeError(
+      `${USER}({ url }): a URL names one server. Give sentinels in "connect", or a Cluster of ioredis as "client".`,
+    )
+  }
   let url: URL
   try {
     url = new URL(text)

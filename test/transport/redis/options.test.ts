@@ -64,6 +64,12 @@ describe("createRedisTransport", () => {
     ["a prefix with a question mark", { prefix: "a?[b]" }, /prefix/],
     ["no URL", { url: "localhost" }, /not a URL/],
     ["a URL of something else", { url: "http://:canary@localhost" }, /"http:" is no protocol/],
+    [
+      "two servers",
+      { url: "redis://:can,ary@10.0.0.1:6379,10.0.0.2:6379" },
+      /one server.*sentinels/,
+    ],
+    ["two servers by name", { url: "redis://a,b" }, /one server.*Cluster/],
     ["a URL without a host", { url: "redis:///0" }, /no host/],
     ["options in a URL", { url: "redis://localhost?enableOfflineQueue=true" }, /"connect"/],
     [
