@@ -8,7 +8,7 @@ import type { Lab } from "../faults/lab.ts"
 import type { Sabotage } from "../faults/operations.ts"
 import type { Scenario, Verdict } from "../faults/scenario.ts"
 import { brokerRestarted } from "../faults/scenarios/broker.ts"
-import { oneWayLoss } from "../faults/scenarios/network.ts"
+import { damage, oneWayLoss } from "../faults/scenarios/network.ts"
 import { payload } from "../faults/scenarios/payload.ts"
 import { killedMidStream, slowConsumer } from "../faults/scenarios/streams.ts"
 import { workerFrozen } from "../faults/scenarios/worker-frozen.ts"
@@ -21,6 +21,7 @@ const SHORT = [
   workerFrozen,
   brokerRestarted,
   oneWayLoss,
+  damage,
   payload,
   slowConsumer,
   killedMidStream,
