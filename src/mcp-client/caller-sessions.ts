@@ -1,3 +1,4 @@
+import type { CallError } from "../errors.ts"
 import { fixedHeaders, headersKey, readCallHeaders } from "../internal/call-headers.ts"
 import { IdlePool } from "../internal/idle-pool.ts"
 import type { MCPHttpChannel, SettledServer } from "../mcp/config.ts"
@@ -61,6 +62,10 @@ export class CallerSessions {
 
   expired(session: Session): void {
     for (const supervisor of this.#pool.values()) supervisor.expired(session)
+  }
+
+  unreached(session: Session, error: CallError): void {
+    for (const supervisor of this.#pool.values()) supervisor.unreached(session, error)
   }
 
   async close(): Promise<void> {

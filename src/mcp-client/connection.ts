@@ -76,10 +76,11 @@ class Connection implements MCPConnection {
         clock,
         forwardsInput: forwardInput,
         knownEra: supervisor.peer?.era ?? knownEra,
-        // What there is, and whether the server is there, the connection itself finds out.
+        // What there is the connection itself finds out; that the server is away whoever calls it first.
         opened: nothing,
         notified: nothing,
         lost: nothing,
+        unreached: (error) => supervisor.away(error),
       })
     })
     this.#callers = callers
@@ -94,7 +95,10 @@ class Connection implements MCPConnection {
         supervisor.expired(session)
         callers?.expired(session)
       },
-      unreached: (session, error) => supervisor.unreached(session, error),
+      unreached: (session, error) => {
+        supervisor.unreached(session, error)
+        callers?.unreached(session, error)
+      },
     }
   }
 

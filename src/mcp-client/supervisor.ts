@@ -1,6 +1,6 @@
 import { CallError, isCallError } from "../errors.ts"
 import type { SettledServer } from "../mcp/config.ts"
-import { mcpError } from "../mcp/errors.ts"
+import { isUnreached, mcpError } from "../mcp/errors.ts"
 import type { MCPEra } from "../mcp/model.ts"
 import type { Clock } from "../platform.ts"
 import { channelSecrets } from "./channel-secrets.ts"
@@ -22,6 +22,8 @@ export interface Supervised {
   opened(session: Session, isAgain: boolean): void
   notified(method: string): void
   lost(error: CallError): void
+  /** The server could not be reached: by a request, or when a session was to be opened. */
+  unreached?(error: CallError): void
 }
 
 /** Sees to it that there is a session when one is needed: opens it, replaces lost ones, and knows when to stop. */
@@ -92,6 +94,12 @@ export class Supervisor {
     if (session !== this.#session || this.#host.settled.channel.kind === "stdio") return
     this.#lost(session, error)
     session.retire()
+    this.#host.unreached?.(error)
+  }
+
+  /** Somebody else found out that the server cannot be reached. */
+  away(error: CallError): void {
+    if (this.#session !== undefined) this.unreached(this.#session, error)
   }
 
   /** Closes what is open as soon as nothing runs on it any more. */
@@ -169,6 +177,7 @@ export class Supervisor {
         : this.#secrets.error(mcpError(thrown, { server: this.#name, phase: "connect" }))
       if (!this.#ended.signal.aborted) this.#state = "failed"
       this.#lastError = error
+      if (isUnreached(error.cause)) this.#host.unreached?.(error)
       throw error
     } finally {
       this.#opening = undefined

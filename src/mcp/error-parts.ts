@@ -44,17 +44,22 @@ function read(value: unknown, key: string): unknown {
   }
 }
 
-/** The first code that is a text, of an error or of what caused it: `fetch` hides it inside. */
+/** A code of the SDK that says only that connecting failed; why is in the cause. */
+const CONNECTING_FAILED = "ERA_NEGOTIATION_FAILED"
+
+/** The first code that is a text and says why, of an error or of what caused it: `fetch` hides it inside. */
 function codeIn(thrown: unknown): string | undefined {
   let current = thrown
+  let outer: string | undefined
   for (let depth = 0; depth < 5 && current !== undefined && current !== null; depth++) {
     const code = textOf(read(current, "code"))
-    if (code !== undefined) return code
+    if (code !== undefined && code !== CONNECTING_FAILED) return code
+    outer ??= code
     // Several addresses of one name were tried.
     const errors = read(current, "errors")
     current = (Array.isArray(errors) ? errors[0] : undefined) ?? read(current, "cause")
   }
-  return undefined
+  return outer
 }
 
 /** Codes of JSON-RPC are negative by rule; some servers take others, but none that is a status. */

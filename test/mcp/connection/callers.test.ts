@@ -64,6 +64,23 @@ describe.each(["legacy", "modern"] as const)("headers by caller, in the %s era",
     expect([...owners.values()].every(({ size }) => size === 1)).toBe(true)
   })
 
+  test.each([
+    ["that has a session", "ada"],
+    ["that has none yet", "bob"],
+  ])("a server that is away is lost after the first failed call of a caller %s", async (_, id) => {
+    const remote = await serveAwkward({ era })
+    const client = await clientOf(remote, headersOf)
+    const call = async (who: string): Promise<unknown> =>
+      await client.client.callTool("echo", {}, { identity: { id: who, scopes: [] } })
+    await call("ada")
+    expect(client.status().status).toBe("ready")
+    await remote[Symbol.asyncDispose]()
+
+    expect(await rejection(call(id))).toMatchObject({ code: "UNAVAILABLE" })
+    expect(client.status()).toMatchObject({ status: "lost", error: { code: "UNAVAILABLE" } })
+    expect(JSON.stringify(client.status())).not.toContain("token-of")
+  })
+
   test("go with a call that is sent again after its session was forgotten", async () => {
     await using remote = await serveAwkward({ era, expired: 404 })
     const client = await clientOf(remote, headersOf)
