@@ -236,4 +236,39 @@ describe("what was a stream is sent once", () => {
     expect(error).toMatchObject({ retryable: false })
     expect(server.requests).toHaveLength(1)
   })
+
+  test.each([307, 308])(
+    "but a Blob is sent again where %i leads: it is not used up",
+    async (status) => {
+      await using server = await record(({ line }) =>
+        line.includes("/x ") ? reply(status, "", { location: "/y" }) : reply(503, "{}"),
+      )
+      const config = { baseUrl: server.url }
+      const raw = importOne(withBody("application/octet-stream"), config)
+      const schema = { type: "object", properties: { file: BINARY } }
+      const form = importOne(withBody("multipart/form-data", schema), config)
+      const blob = new Blob(["one ", "zwölf"])
+      const sent = [
+        [raw, blob],
+        [form, { file: blob }],
+      ] as const
+      for (const [operation, body] of sent) {
+        const error = await rejection(quietRegistry([operation]).execute("api.op", { body }))
+        // It followed a redirect, and is not repeated for any other reason.
+        expect(error).toMatchObject({ details: { statusCode: 503 }, retryable: false })
+      }
+
+      expect(server.requests.map(({ line }) => line.split(" ")[1])).toEqual([
+        "/x",
+        "/y",
+        "/x",
+        "/y",
+      ])
+      for (const { bytes } of server.requests) {
+        expect(new TextDecoder().decode(bytes)).toContain("one zwölf")
+      }
+      expect(server.requests[1]?.bytes).toEqual(server.requests[0]?.bytes)
+      expect(server.requests[3]?.bytes).toEqual(server.requests[2]?.bytes)
+    },
+  )
 })
