@@ -12,10 +12,12 @@ import type {
   Target,
   TargetCallOptions,
 } from "../model.ts"
+import type { SourceStatus } from "../../hub/model.ts"
 import type { HubAddress } from "./hub-address.ts"
 import { HubClient, problemError } from "./hub-client.ts"
 import type { HubRequest } from "./hub-client.ts"
 import { resolveId } from "./lookup.ts"
+import type { FailedSource } from "./lookup.ts"
 
 /** A hub that runs elsewhere, through its HTTP gateway. */
 export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
@@ -24,10 +26,10 @@ export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
 
 const PAGE = 500
 // A hub that always has one more page would be listed for ever.
-const MOST_PAGES = 200
+const MOST_PAGES = 199
 
 class RemoteTarget implements Target {
-  readonly failures = []
+  failures: readonly FailedSource[] = []
   readonly #client: HubClient
   readonly #signal: AbortSignal
 
@@ -37,7 +39,7 @@ class RemoteTarget implements Target {
   }
 
   async list(query: ListQuery): Promise<{ operations: ListedOperation[]; total: number }> {
-    const operations = await this.#listAll(query)
+    const [operations] = await Promise.all([this.#listAll(query), this.#lookAtSources()])
     const { limit = operations.length } = query
     return { operations: operations.slice(0, limit), total: operations.length }
   }
@@ -48,7 +50,8 @@ class RemoteTarget implements Target {
     } catch (error) {
       if ((error as { code?: unknown }).code !== "OPERATION_NOT_FOUND") throw error
     }
-    const ids = (await this.#listAll({})).map((operation) => operation.id)
+    const { operations } = await this.list({})
+    const ids = operations.map((operation) => operation.id)
     return await this.#describe(resolveId(id, ids, this.failures))
   }
 
@@ -89,6 +92,17 @@ class RemoteTarget implements Target {
     return this.close()
   }
 
+  /** Which sources could not be opened, and why; only administrators of a hub may know. */
+  async #lookAtSources(): Promise<void> {
+    const request = { method: "GET", path: "/hub/sources", signal: this.#signal } as const
+    const data = await this.#client.json(request).catch(() => undefined)
+    const { sources } = isPlainRecord(data) ? data : {}
+    if (!Array.isArray(sources)) return
+    this.failures = sources
+      .filter(isFailedSource)
+      .map(({ name, namespace, reason = "It did not say why." }) => ({ name, namespace, reason }))
+  }
+
   async #describe(id: string): Promise<OperationSpec> {
     const path = `/operations/${encodeURIComponent(id)}`
     const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
@@ -112,6 +126,14 @@ class RemoteTarget implements Target {
     }
     return all
   }
+}
+
+function isFailedSource(
+  value: unknown,
+): value is Pick<SourceStatus, "name" | "namespace" | "reason"> {
+  if (!isPlainRecord(value) || value["state"] !== "failed") return false
+  const { name, namespace, reason = "" } = value
+  return [name, namespace, reason].every((text) => typeof text === "string")
 }
 
 function callRequest(

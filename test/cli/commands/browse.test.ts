@@ -3,7 +3,9 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { COMMANDS } from "../../../src/cli/commands/index.ts"
-import { serveHTTP } from "../../../src/node/index.ts"
+import { settleConfig } from "../../../src/config.ts"
+import { silentLogger } from "../../../src/index.ts"
+import { createHub, serveHTTP, serveHub } from "../../../src/node/index.ts"
 import type { ServedHTTP } from "../../../src/node/index.ts"
 import { hubRegistry } from "../support/hub-operations.ts"
 import { run } from "../support/run.ts"
@@ -231,5 +233,23 @@ describe("completion", () => {
       stdout: "",
       stderr: "",
     })
+  })
+})
+
+describe("a source that a hub elsewhere could not open", () => {
+  test("is named with the reason by what lists or looks for operations", async () => {
+    const sources = { gone: { openapi: "./nowhere.yaml" } }
+    const config = settleConfig({ sources }, { baseDir: import.meta.dirname })
+    await using hub = createHub(config, { logger: silentLogger })
+    await hub.ready().catch(() => undefined)
+    await using there = await serveHub(hub, { port: 0 })
+    const reason = /Source "gone" is not there: .*nowhere\.yaml/
+    for (const argv of [["list"], ["search", "pets"]]) {
+      const { code, stderr } = await run([...argv, "--hub", there.url])
+      expect(code).toBe(1)
+      expect(stderr).toMatch(reason)
+    }
+    const { stderr } = await run(["describe", "gone.pets", "--hub", there.url])
+    expect(stderr).toMatch(/source "gone" could not be opened.*nowhere\.yaml/s)
   })
 })
