@@ -56,12 +56,14 @@ type ClientNamespace<TOperations, TNamespace extends string> = {
     : PendingResponse<OutputFor<TOperations, TId>>
 }
 
-type UntypedNamespace = Readonly<
-  Record<
-    string,
-    (input?: unknown, options?: PendingOptions) => PendingResponse & PendingSubscription
-  >
->
+/**
+ * The namespaces where nothing is known statically: any namespace, any name.
+ *
+ * They are `any` because of `noUncheckedIndexedAccess`: it makes every other type possibly `undefined`, and
+ * `client.task.create()` an error, though a client has a function for every name. `client.call` gives `unknown`.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- see above
+type UntypedNamespaces = Readonly<Record<string, any>>
 
 /**
  * A registry on the other side of a link: `client.task.create(input)`.
@@ -70,7 +72,7 @@ type UntypedNamespace = Readonly<
  */
 export type Client<TOperations> = ClientCalls<TOperations> &
   (keyof TOperations extends never
-    ? Readonly<Record<string, UntypedNamespace>>
+    ? UntypedNamespaces
     : {
         readonly [
           TNamespace in Exclude<NamespaceOf<keyof TOperations>, keyof ClientCalls<TOperations>>

@@ -158,12 +158,16 @@ describe("types of a client", () => {
     void client.task.create({ title: "Milk" }, { retries: 5 })
   })
 
-  test("a client without a registry takes anything and gives unknown", async () => {
+  test("a client without a registry takes anything, and gives unknown by id", async () => {
     const untyped = createClient(link)
     expectTypeOf(untyped.call("task.create", 1)).toEqualTypeOf<PendingResponse>()
     expectTypeOf(untyped.subscribe("task.watch", 1)).toEqualTypeOf<PendingSubscription>()
-    const { data } = await untyped["task"]!["create"]!({ title: "Milk" })
+    const { data } = await untyped.call("task.create", { title: "Milk" })
     expectTypeOf(data).toEqualTypeOf<unknown>()
+    // Compiled with `noUncheckedIndexedAccess`: there is a function for every name.
+    expectTypeOf(untyped["task"].create({ title: "Milk" })).toBeAny()
+    expectTypeOf(untyped["task"].create).toBeCallableWith({ title: "Milk" }, { timeout: 1 })
+    expectTypeOf<(typeof untyped)["close"]>().toEqualTypeOf<() => Promise<void>>()
   })
 
   test("its type can be written down", () => {
