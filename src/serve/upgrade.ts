@@ -73,7 +73,8 @@ export function checkUpgrade(
   rules: UpgradeRules,
   isLink = false,
 ): UpgradeRefusal | undefined {
-  const host = header(request, "host")?.toLowerCase()
+  // HTTP/2 has the name of the host in a field of its own.
+  const host = (header(request, ":authority") ?? header(request, "host"))?.toLowerCase()
   if (!isAllowedHost(request, host, rules.allowedHosts)) {
     return { status: 403, reason: `host "${host ?? ""}" is not in allowedHosts` }
   }

@@ -11,19 +11,20 @@ import { requestIdFor } from "./terms.ts"
 
 type Listener = (chunk: Uint8Array) => void
 
-/** A request of Node; `http.IncomingMessage` is one. */
+/** A request of Node; `http.IncomingMessage` and `http2.Http2ServerRequest` are some. */
 export interface HTTPRequestLike extends NodeRequestLike {
   /** The whole URL, where a framework has removed the path under which the API is mounted. */
   readonly originalUrl?: string | undefined
 }
 
-/** A response of Node; `http.ServerResponse` is one. */
+/** A response of Node; `http.ServerResponse` and `http2.Http2ServerResponse` are some. */
 export interface HTTPResponseLike {
   readonly writableFinished: boolean
   readonly writableNeedDrain: boolean
   readonly destroyed: boolean
-  writeHead(status: number, headers: string[]): unknown
-  flushHeaders(): void
+  /** `headers` is a list of names and values, which types of HTTP/2 responses do not know. */
+  writeHead(status: number, headers: never): unknown
+  flushHeaders?(): void
   write(chunk: string): boolean
   end(chunk?: string | Uint8Array): unknown
   destroy(error?: Error): unknown
@@ -160,13 +161,13 @@ function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponse
   const lines = linesOf(headers)
   if (knownId !== undefined) lines.push("request-id", knownId)
   if (isStream(body)) {
-    response.writeHead(status, lines)
+    response.writeHead(status, lines as never)
     if (isHead) response.end()
     else stream(body, incoming.leaving, response)
     return
   }
   if (status !== 204 && status !== 304) lines.push("content-length", String(byteLength(body)))
-  response.writeHead(status, lines)
+  response.writeHead(status, lines as never)
   if (isHead || body === undefined) response.end()
   else response.end(body)
 }
@@ -186,7 +187,7 @@ let lastHeaders: Readonly<Record<string, string>> | undefined
 let lastLines: readonly string[] = []
 
 function stream(body: HTTPStream, leaving: Leaving, response: HTTPResponseLike): void {
-  response.flushHeaders()
+  response.flushHeaders?.()
   void body.run(new NodeSink(leaving, response)).then(() => response.end())
 }
 

@@ -75,12 +75,12 @@ export class Sources {
       headers["origin"] === undefined &&
       headers["sec-websocket-origin"] === undefined &&
       headers["sec-fetch-site"] === undefined
-    const host = headers["host"]
+    const host = headers[":authority"] ?? headers["host"]
     const address = socket?.localAddress
     if (isPlain && host === this.#lastHost && address === this.#lastAddress) return undefined
     const isOpen = this.#cors?.isOpen === true
     const seen: UpgradeRequestLike = {
-      headers: isOpen ? { host: headers["host"] } : headers,
+      headers: isOpen ? { host } : headers,
       socket,
     }
     const refused = checkUpgrade(seen, this.rules, isPublic && isNavigation(incoming))
