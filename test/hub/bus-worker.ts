@@ -26,6 +26,7 @@ const verifier =
         issuer: "hub",
         audience: "workers",
         keys: publicKey,
+        senders: "any",
         logger: silentLogger,
       })
 const options = { prefix, verifier, logger: silentLogger }

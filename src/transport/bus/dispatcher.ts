@@ -57,7 +57,8 @@ export class Dispatcher {
     const { operationId, requestId } = entry
     const timeout = Math.min(entry.left(now), LONG)
     entry.isSigning = true
-    signer.sign(identity, { operationId, requestId, timeout }).then(
+    const { input } = entry.event
+    signer.sign(identity, { operationId, requestId, timeout, input }).then(
       (ticket) => {
         entry.ticket = ticket
         entry.isSigning = false

@@ -63,12 +63,12 @@ export class Gather implements DeadlineEntry {
   /** Asks, as soon as the question is signed. Throws a `CallError` when it cannot be sent at all. */
   begin(): void {
     const { signer } = this.#core
-    const { identity, operationId, requestId, timeout = LONG } = this.event
+    const { identity, operationId, requestId, timeout = LONG, input } = this.event
     if (signer === undefined || identity === undefined) {
       this.#ask()
       return
     }
-    signer.sign(identity, { operationId, requestId, timeout }).then(
+    signer.sign(identity, { operationId, requestId, timeout, input }).then(
       (ticket) => {
         this.#ticket = ticket
         this.askAgain()

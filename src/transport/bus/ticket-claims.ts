@@ -1,4 +1,6 @@
+import { toBase64 } from "../../internal/base64.ts"
 import { frozenCopy } from "../../internal/frozen.ts"
+import { encodeValue } from "../../wire.ts"
 import type { Identity } from "../../types.ts"
 
 /** The `typ` of a ticket: no other token of the same key is one. */
@@ -15,19 +17,44 @@ export interface TicketClaims {
   readonly identity: Identity
   readonly op: string
   readonly rid: string
+  /** The hash of the input. */
+  readonly inp: string
   readonly nbf: number
   readonly exp: number
 }
 
 /** The claims of a ticket; `undefined` when one is missing or is something else. */
 export function readClaims(payload: Readonly<Record<string, unknown>>): TicketClaims | undefined {
-  const { sub, scp, res, op, rid, iat, nbf, exp, jti } = payload
-  if (!isText(sub) || !isText(op) || !isText(rid) || !isText(jti) || !isTexts(scp)) return undefined
+  const { sub, scp, res, op, rid, inp, iat, nbf, exp, jti } = payload
+  if (!isText(inp) || !isText(sub) || !isText(op) || !isText(rid) || !isText(jti) || !isTexts(scp))
+    return undefined
   if (!isTime(iat) || !isTime(nbf) || !isTime(exp)) return undefined
   if (res !== undefined && !isResources(res)) return undefined
   const identity = { id: sub, scopes: scp, ...(res !== undefined && { resources: res }) }
   // It is kept and given out again: nobody changes it.
-  return { identity: frozenCopy(identity) as Identity, op, rid, nbf, exp }
+  return { identity: frozenCopy(identity) as Identity, op, rid, inp, nbf, exp }
+}
+
+/**
+ * The hash of an input, the same before and after it was sent, whatever the order of its keys.
+ *
+ * Throws a `CallError` for an input that cannot be sent.
+ */
+export async function inputHash(input: unknown): Promise<string> {
+  const { value, binary } = encodeValue(input)
+  const text = (JSON.stringify(value, sorted) as string | undefined) ?? ""
+  // No JSON has a line break outside of its strings: the two parts cannot be confused.
+  const all = binary === undefined ? text : `${text}\n${JSON.stringify(binary, sorted)}`
+  const bytes = new TextEncoder().encode(all)
+  const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", bytes))
+  return toBase64(hash)
+}
+
+function sorted(_key: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).sort(([left], [right]) => (left < right ? -1 : 1)),
+  )
 }
 
 /** A name that both ends have to agree on. Throws a `TypeError` for what is none. */

@@ -15,6 +15,7 @@ export type TicketReason =
   | "holds too long"
   | "another operation"
   | "another request"
+  | "another input"
 
 /** A ticket does not hold. */
 export class TicketRefused extends Error {

@@ -6,7 +6,14 @@ import type { OptionsSchema } from "../../internal/options.ts"
 import { importPeer } from "../../internal/import-peer.ts"
 import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
-import { checkName, LONGEST_LIFETIME, LONGEST_TICKET, SLACK, TICKET_TYPE } from "./ticket-claims.ts"
+import {
+  checkName,
+  inputHash,
+  LONGEST_LIFETIME,
+  LONGEST_TICKET,
+  SLACK,
+  TICKET_TYPE,
+} from "./ticket-claims.ts"
 import { ALGORITHM, loadTicketKey, settleTicketKey } from "./ticket-keys.ts"
 import type { LoadedKey, SettledKey, TicketKey } from "./ticket-keys.ts"
 import type { TicketSigner, TicketSubject } from "./tickets.ts"
@@ -72,7 +79,8 @@ class Signer implements TicketSigner {
 
   async sign(identity: Identity, subject: TicketSubject): Promise<string> {
     const { operationId } = subject
-    const claims = { ...claimsOf(identity), ...this.#pinned(subject) }
+    const inp = await inputHash(subject.input)
+    const claims = { ...claimsOf(identity), ...this.#pinned(subject), inp }
     const { jose, key, name, thumbprint } = await this.#load(operationId)
     const kid = this.#keyId ?? name ?? thumbprint
     const header = { alg: ALGORITHM, typ: TICKET_TYPE, ...(kid !== undefined && { kid }) }

@@ -10,6 +10,7 @@ import type { Clock } from "../../platform.ts"
 import type { Identity } from "../../types.ts"
 import {
   checkName,
+  inputHash,
   LONGEST_LIFETIME,
   LONGEST_TICKET,
   readClaims,
@@ -32,10 +33,10 @@ export interface TicketVerifierOptions {
   /** The public key, or several while one takes over from another. */
   readonly keys: TicketKey | readonly TicketKey[]
   /**
-   * Users of the broker that send calls with tickets, such as a hub; any when left out. With it a ticket that
-   * somebody got hold of is of no use to them.
+   * Users of the broker that send calls with tickets, such as a hub: a ticket that somebody else got hold of is of no
+   * use to them. `"any"` where everybody who reaches the broker may be trusted with tickets.
    */
-  readonly senders?: string | readonly string[] | undefined
+  readonly senders: string | readonly string[]
   /** Seconds by which clocks may differ: 5. */
   readonly clockTolerance?: number | undefined
   /** Told why a ticket was refused, which its caller is not. */
@@ -47,7 +48,7 @@ export const TICKET_VERIFIER_OPTIONS: OptionsSchema<TicketVerifierOptions> = {
   issuer: { required: "text" },
   audience: { required: "text" },
   keys: { secret: "any" },
-  senders: { either: ["text", { list: "text" }] },
+  senders: { required: { either: ["text", { list: "text" }] } },
   clockTolerance: { min: 0, max: 300 },
   logger: "logger",
   clock: "clock",
@@ -103,7 +104,7 @@ class Verifier implements TicketVerifier {
 
   async #identityOf(
     ticket: unknown,
-    { operationId, requestId, user }: Omit<TicketSubject, "timeout">,
+    { operationId, requestId, user, input }: Omit<TicketSubject, "timeout">,
   ): Promise<Identity> {
     if (this.#senders?.has(user ?? "") === false) throw new TicketRefused("sender")
     if (typeof ticket !== "string") throw new TicketRefused("malformed")
@@ -113,6 +114,9 @@ class Verifier implements TicketVerifier {
     this.#checkTimes(claims, hash)
     if (claims.op !== operationId) throw new TicketRefused("another operation")
     if (claims.rid !== requestId) throw new TicketRefused("another request")
+    // What cannot be sent has no hash, and is no input that a ticket was made for.
+    const inp = await inputHash(input).catch(() => undefined)
+    if (claims.inp !== inp) throw new TicketRefused("another input")
     return claims.identity
   }
 
@@ -145,7 +149,7 @@ class Verifier implements TicketVerifier {
           typ: TICKET_TYPE,
           issuer: this.#issuer,
           audience: this.#audience,
-          requiredClaims: ["sub", "scp", "op", "rid", "iat", "nbf", "exp", "jti"],
+          requiredClaims: ["sub", "scp", "op", "rid", "inp", "iat", "nbf", "exp", "jti"],
           clockTolerance: this.#clockTolerance,
           currentDate: new Date(wallTimeOf(this.#clock)),
         })
@@ -214,15 +218,13 @@ function settleKeys(given: TicketKey | readonly TicketKey[]): readonly SettledKe
   return keys.map((key, at) => settleTicketKey(nameOf(at), key, "public"))
 }
 
-function settleSenders(
-  given: string | readonly string[] | undefined,
-): ReadonlySet<string> | undefined {
-  if (given === undefined) return undefined
+function settleSenders(given: string | readonly string[]): ReadonlySet<string> | undefined {
+  if (given === "any") return undefined
   const senders = typeof given === "string" ? [given] : given
   if (Array.isArray(senders) && senders.length > 0) {
     return new Set(senders.map((sender) => checkName(USER, "senders", sender)))
   }
-  throw new TypeError(`${USER}({ senders }) must be users of the broker, such as "hub".`)
+  throw new TypeError(`${USER}({ senders }) must be users of the broker, such as "hub", or "any".`)
 }
 
 function nameOf(at: number): string {

@@ -12,6 +12,8 @@ export interface TicketSubject {
   readonly requestId: string
   /** Milliseconds that the call may take. */
   readonly timeout: number
+  /** What the operation is called with. */
+  readonly input?: unknown
   /** The user of the broker that the call came from, for who checks. */
   readonly user?: string | undefined
 }

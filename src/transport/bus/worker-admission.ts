@@ -5,6 +5,7 @@ import { errorEvent } from "../../internal/error-event.ts"
 import type { CallerMessage } from "./messages.ts"
 import type { BusCaller } from "./types.ts"
 import { RecentRefusals } from "./recent-refusals.ts"
+import { UsedTickets } from "./used-tickets.ts"
 import { disown, sayAccepted } from "./worker-desk.ts"
 import type { WorkerDesk } from "./worker-desk.ts"
 import { WorkerEntry } from "./worker-entry.ts"
@@ -29,12 +30,14 @@ export class WorkerAdmission {
   readonly #keyStart: string
   #keys = 0
   readonly #refused = new RecentRefusals()
+  readonly #used: UsedTickets
   /** Began without a grant; their callers hear of it unless the answer is as fast. */
   #unsaid: WorkerEntry[] = []
 
   constructor(desk: WorkerDesk) {
     const { random = platformRandom } = desk.parts
     this.#desk = desk
+    this.#used = new UsedTickets(desk.parts.clock)
     // Nobody but the caller that was told can use a key: it has to be new, and not to be secret.
     this.#keyStart = Math.floor(random() * 2 ** 52)
       .toString(36)
@@ -139,6 +142,10 @@ export class WorkerAdmission {
   #identify(entry: WorkerEntry, message: Request, now: number): void {
     const failed = (thrown: unknown): void => this.#notIdentified(entry, message, thrown)
     try {
+      const { id, ticket, isIdempotent, operationId } = entry
+      if (ticket !== undefined && !isIdempotent && this.#used.has(id)) {
+        throw refusals.usedTicket(operationId)
+      }
       const found = identityOf(message, entry.caller.user, this.#desk.parts)
       if (found instanceof Promise) {
         const { clock } = this.#desk.parts
@@ -210,6 +217,8 @@ export class WorkerAdmission {
       return
     }
     calls.begin(entry)
+    const { id, ticket, isIdempotent } = entry
+    if (ticket !== undefined && !isIdempotent) this.#used.add(id, ticket)
     receiver()?.event(entry.granted(event, left), entry.peer)
   }
 }

@@ -31,6 +31,8 @@ export class WorkerEntry {
   readonly isStream: boolean
   readonly window: number | undefined
   readonly bytes: number
+  /** That says who asks. */
+  readonly ticket: string | undefined
   attempt: number
   /** The caller lets it run at once, if it is idempotent. */
   mayRunNow: boolean
@@ -60,6 +62,7 @@ export class WorkerEntry {
     this.isStream = event.kind === "stream"
     this.window = event.window
     this.bytes = bytes
+    this.ticket = message.ticket
     this.attempt = attempt
     this.mayRunNow = message.now === true
     this.expires = now + (event.timeout ?? Number.POSITIVE_INFINITY)

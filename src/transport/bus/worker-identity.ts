@@ -17,9 +17,9 @@ export function identityOf(
   { identify, verifier }: Identifying,
 ): Identity | undefined | Promise<Identity | undefined> {
   if (ticket === undefined) return identify?.(user)
-  const { operationId, requestId } = event
+  const { operationId, requestId, input } = event
   if (verifier === undefined) throw noVerifier(operationId)
-  return verifier.verify(ticket, { operationId, requestId, user })
+  return verifier.verify(ticket, { operationId, requestId, user, input })
 }
 
 /** The request without what its ticket says better. */

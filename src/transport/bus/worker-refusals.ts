@@ -65,6 +65,15 @@ export function notIdentified(operationId: string, thrown: unknown): CallError {
   })
 }
 
+/** A ticket is for one call: whoever shows it again got hold of it. */
+export function usedTicket(operationId: string): CallError {
+  return refusal(
+    "UNAUTHENTICATED",
+    `"${operationId}" was not called: its ticket was used before.`,
+    { operationId },
+  )
+}
+
 /** A ticket came to a worker that reads none: falling back to somebody else would be worse. */
 export function noVerifier(operationId: string): CallError {
   return refusal(

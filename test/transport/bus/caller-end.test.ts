@@ -137,7 +137,9 @@ describe("a ticket", () => {
     expect(lab.requests(id)).toEqual([])
     expect(lab.caller.has(id)).toBe(true)
     await lab.advance()
-    expect(subjects).toEqual([{ operationId: "task.do", requestId: id, timeout: 5000 }])
+    expect(subjects).toEqual([
+      { operationId: "task.do", requestId: id, timeout: 5000, input: { n: 1 } },
+    ])
     const [request] = lab.requests(id)
     expect(request?.ticket).toBe("signed for ann")
     expect(request?.event).not.toHaveProperty("identity")

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest"
+import { describe, expect, test, vi } from "vitest"
 import { CallError } from "../../../src/index.ts"
 import type { CallRequestedEvent } from "../../../src/index.ts"
 import { CallerLab } from "./caller-harness.ts"
@@ -183,11 +183,14 @@ describe("services.list", () => {
   })
 
   test("is signed where it is for somebody", async () => {
-    const signer = { sign: () => Promise.resolve("ticket") }
-    const lab = new CallerLab({ signer })
-    const id = list(lab, {}, { identity: { id: "ann", scopes: [] } })
+    const sign = vi.fn(() => Promise.resolve("ticket"))
+    const lab = new CallerLab({ signer: { sign } })
+    const identity = { id: "ann", scopes: [] }
+    const id = list(lab, { after: "a" }, { identity })
     expect(lab.requests(id)).toEqual([])
     await lab.advance()
+    const subject = { operationId: "services.list", requestId: id, input: { after: "a" } }
+    expect(sign).toHaveBeenCalledWith(identity, expect.objectContaining(subject))
     const [request] = lab.requests(id)
     expect(request?.ticket).toBe("ticket")
     expect(request?.event.identity).toBeUndefined()

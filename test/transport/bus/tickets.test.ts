@@ -67,7 +67,10 @@ function setup(
   const logger = new Kept()
   const pinned = { issuer: ISSUER, audience: AUDIENCE, clock }
   const signer = createTicketSigner({ ...pinned, key: privateKey, ...signing })
-  const verifier = createTicketVerifier({ ...pinned, keys: publicKey, logger, ...checking })
+  const verifier = createTicketVerifier({
+    ...{ ...pinned, keys: publicKey, senders: "any", logger },
+    ...checking,
+  })
   return { clock, logger, signer, verifier }
 }
 
@@ -92,6 +95,8 @@ function goodClaims(): Record<string, unknown> {
     scp: ["task.read"],
     op: subject.operationId,
     rid: subject.requestId,
+    // SHA-256 of nothing: there is no input.
+    inp: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
     iat: seconds,
     nbf: seconds,
     exp: seconds + 35,
@@ -166,12 +171,62 @@ describe("a ticket", () => {
       scp: ["task.read", "task.write"],
       op: "task.create",
       rid: "r-1",
+      inp: "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
       iat: NOW / 1000,
       nbf: NOW / 1000,
       exp: NOW / 1000 + 35,
       jti: expect.stringMatching(/^[\w-]{36}$/) as string,
     })
     expect(decodeJwt(await signer.sign(ada, subject)).jti).not.toBe(decodeJwt(ticket).jti)
+  })
+
+  test("is for one input, whatever the order of its keys and however it was written", async () => {
+    const { signer, verifier, logger } = setup()
+    const input = { b: [1, { y: -0, x: undefined }], a: new Date(0), __proto__: null }
+    const ticket = await signer.sign(ada, { ...subject, input })
+    const sent: unknown = JSON.parse(`{"a":"1970-01-01T00:00:00.000Z","b":[1,{"y":0}]}`)
+
+    expect(await verifier.verify(ticket, { ...subject, input: sent })).toMatchObject({ id: "ada" })
+    for (const changed of [undefined, null, {}, { ...(sent as object), c: 1 }, [sent], "x"]) {
+      await expect(verifier.verify(ticket, { ...subject, input: changed })).rejects.toMatchObject({
+        code: "UNAUTHENTICATED",
+      })
+      expect(JSON.stringify(logger.lines.at(-1))).toContain("another input")
+    }
+  })
+
+  test("binds bytes, and what is written beside them", async () => {
+    const { signer, verifier } = setup()
+    const bytes = new Uint8Array([1, 2, 3])
+    for (const body of [bytes, bytes.buffer, Buffer.from(bytes)]) {
+      const ticket = await signer.sign(ada, { ...subject, input: { body } })
+      const arrived = body instanceof ArrayBuffer ? body.slice() : new Uint8Array(bytes)
+      const sent = { ...subject, input: { body: arrived } }
+      expect(await verifier.verify(ticket, sent)).toMatchObject({ id: "ada" })
+      const others = [new Uint8Array([1, 2, 4]), new Uint8Array([1, 2, 4]).buffer, "AQID", {}]
+      for (const changed of others) {
+        await expect(
+          verifier.verify(ticket, { ...subject, input: { body: changed } }),
+        ).rejects.toMatchObject({ code: "UNAUTHENTICATED" })
+      }
+    }
+  })
+
+  test("does not hold for an input that cannot be read to its end", async () => {
+    const { signer, verifier } = setup()
+    const ticket = await signer.sign(ada, subject)
+    let deep: unknown = {}
+    for (let depth = 0; depth < 100_000; depth++) deep = { deep }
+    await expect(verifier.verify(ticket, { ...subject, input: deep })).rejects.toMatchObject({
+      code: "UNAUTHENTICATED",
+    })
+  })
+
+  test("needs to be told whose tickets count", () => {
+    const options = { issuer: ISSUER, audience: AUDIENCE, keys: publicKey }
+    expect(() => createTicketVerifier(options as unknown as TicketVerifierOptions)).toThrow(
+      /senders/,
+    )
   })
 
   test("holds nothing of an identity but what one is made of", async () => {
@@ -652,7 +707,10 @@ describe("keys", () => {
     ["a certificate", "-----BEGIN CERTIFICATE-----\n", 'is a PEM of "CERTIFICATE"'],
   ])("that check cannot be %s", (_, keys, message) => {
     const make = () =>
-      createTicketVerifier({ issuer: "a", audience: "b", keys: keys as TicketKey[] })
+      createTicketVerifier({
+        ...{ issuer: "a", audience: "b", keys: keys as TicketKey[] },
+        senders: "any",
+      })
     expect(make).toThrow(TypeError)
     expect(make).toThrow(message)
     expect(make).not.toThrow("canary")

@@ -78,8 +78,32 @@ describe("tickets", () => {
     expect(await run(it, key)).toEqual({ identity: ann, user: "ann" })
     expect(it.events[0]?.event).not.toHaveProperty("identity")
     expect(verifier.seen).toEqual([
-      { ticket: "good", operationId: "orders.add", requestId: "r1", user: "ann" },
+      expect.objectContaining({
+        ...{ ticket: "good", operationId: "orders.add", requestId: "r1", user: "ann" },
+      }),
     ])
+  })
+
+  test("one that was used starts no second call, once its first is over and forgotten", async () => {
+    const it = new Harness({ verifier: new Verifier() })
+    await run(it, await it.accepted({}, { ticket: "good" }))
+    expect(it.runs).toHaveLength(1)
+    it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
+    await it.heard()
+    it.request({}, { ticket: "good" })
+    expect(await it.heard()).toMatchObject([unauthenticated])
+    expect(it.runs).toHaveLength(1)
+  })
+
+  test("one that was used may ask again for what does no harm twice", async () => {
+    const it = new Harness({ verifier: new Verifier() })
+    for (const round of [1, 2]) {
+      it.request({ operationId: "orders.get" }, { ticket: "good", now: true })
+      await it.heard()
+      expect(it.runs).toHaveLength(round)
+      it.say({ type: "event", event: { type: "call.aborted", requestId: "r1" } })
+      await it.heard()
+    }
   })
 
   test("a bad one is refused: it does not make its caller somebody else", async () => {
