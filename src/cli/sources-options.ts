@@ -32,6 +32,10 @@ export const sourceOptions: OptionSpecs = {
     value: "token",
     description: "A token or API key for that hub; better in OPERATIONS_TOKEN",
   },
+  insecure: {
+    type: "boolean",
+    description: "Send the token, or headers of --remote, to another machine over plain http",
+  },
   openapi: {
     type: "string",
     multiple: true,

@@ -35,11 +35,15 @@ export function assertPublic(
 ): void {
   if (!isPrivate(address ?? host)) return
   const what = address === undefined ? "is a private address" : "resolves to a private address"
-  throw new CallError(
-    "EGRESS_BLOCKED",
-    `Nothing was sent to "${host}": it ${what}, and "blockPrivate" is set.`,
-    { retryable: false, mayHaveExecuted: false },
-  )
+  throw egressBlocked(host, `${what}, and "blockPrivate" is set`)
+}
+
+/** Why a host is sent nothing, after "it". */
+export function egressBlocked(host: string, why: string): CallError {
+  return new CallError("EGRESS_BLOCKED", `Nothing was sent to "${host}": it ${why}.`, {
+    retryable: false,
+    mayHaveExecuted: false,
+  })
 }
 
 /** A look-up in the form that Node's sockets use, which gives public addresses or an error. */

@@ -1,5 +1,5 @@
 import { CallError } from "../errors.ts"
-import { isReadableOnTheWay } from "../http/egress.ts"
+import { isReadableOnTheWay } from "../internal/readable.ts"
 import { isPrivateHost } from "../internal/private-host.ts"
 import { fetchOf } from "../http/public-fetch.ts"
 import { assertPublic } from "../internal/public-lookup.ts"

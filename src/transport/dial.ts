@@ -86,7 +86,7 @@ class Attempt {
   watch(socket: WebSocketLike): void {
     this.#socket = socket
     if (socket.readyState > OPEN) {
-      this.#fail({ reason: "the socket was closed before it was used" })
+      this.#fail({ reason: "it was closed before it was used" })
       return
     }
     socket.addEventListener("open", this.#onOpen)
@@ -154,9 +154,7 @@ async function makeSocket(url: string, options: DialOptions): Promise<WebSocketL
     })
   }
   if (headers !== undefined) {
-    throw new TypeError(
-      `"headers" can be sent with the package "ws" only; use "token", which works everywhere`,
-    )
+    throw new TypeError(`"headers" need "ws"; use "token", which works everywhere`)
   }
   if (token !== undefined) {
     if (protocols.length === 0) protocols.push(SUBPROTOCOL)

@@ -2,6 +2,8 @@ import { systemClock } from "../internal/clock.ts"
 import { HEADERS } from "../internal/headers.ts"
 import type { HeadersLike } from "../internal/headers.ts"
 import { validateOptions } from "../internal/options.ts"
+import { egressBlocked } from "../internal/public-lookup.ts"
+import { isReadableOnTheWay } from "../internal/readable.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { Logger } from "../logger.ts"
 import type { Clock } from "../platform.ts"
@@ -44,6 +46,8 @@ export interface WebSocketTransportOptions extends SocketLimitOptions {
    * latter needs the package `ws`.
    */
   readonly blockPrivate?: boolean | undefined
+  /** The token and the headers may go to another machine over `ws:`, where anyone on the way can read them. */
+  readonly insecure?: boolean | undefined
   /** Identities that the server claims, when it calls, count. */
   readonly isTrusted?: boolean | undefined
   readonly clock?: Clock | undefined
@@ -61,6 +65,7 @@ export const WEBSOCKET_OPTIONS: OptionsSchema<WebSocketTransportOptions> = {
   },
   connectTimeout: "duration",
   blockPrivate: "boolean",
+  insecure: "boolean",
   isTrusted: "boolean",
   clock: "clock",
   logger: "logger",
@@ -79,6 +84,9 @@ const CLIENT_BUFFER = 16 * 1024 * 1024
  * In a web page the connection is closed when the page is hidden for good, frozen, or put into the
  * back/forward cache, and opened again when the page comes back. What was pending fails as it does with
  * any lost connection.
+ *
+ * Throws `EGRESS_BLOCKED` for a token or headers that would go to another machine than that of the page over `ws:`,
+ * unless `insecure` is set.
  */
 export function createWebSocketTransport(
   target: string | URL | WebSocketLike,
@@ -107,8 +115,16 @@ export function createWebSocketTransport(
       peer: "the server",
     })
   }
-  const url = settleUrl(target)
-  const peer = `${url.protocol}//${url.host}${url.pathname}`
+  const { location } = globalThis as {
+    readonly location?: { readonly href: string; readonly host: string }
+  }
+  const url = settleUrl(target, location?.href)
+  // A page that came over plain HTTP speaks to its own server as it was served.
+  const isOpen = isReadableOnTheWay(url) && url.host !== location?.host
+  if (isOpen && !options.insecure && (dial.token ?? dial.headers) !== undefined) {
+    throw egressBlocked(url.host, 'has no TLS, and "insecure" is not set')
+  }
+  const peer = url.origin + url.pathname
   return new SocketTransport({
     ...shared,
     connect: dialer(url.href, dial),
@@ -126,21 +142,13 @@ function isSocket(target: unknown): target is WebSocketLike {
   return typeof send === "function" && typeof addEventListener === "function"
 }
 
-function settleUrl(target: string | URL): URL {
-  const { location } = globalThis as { readonly location?: { readonly href: string } }
-  let url: URL
-  try {
-    url = new URL(target, location?.href)
-  } catch {
+function settleUrl(target: string | URL, base: string | undefined): URL {
+  const url = URL.canParse(target, base) ? new URL(target, base) : undefined
+  const protocol = url?.protocol.replace(/^http/, "ws") ?? ""
+  if (url === undefined || !/^wss?:$/.test(protocol)) {
     // The text is not repeated: what is no URL may still hold a token.
     throw new TypeError(
-      `createWebSocketTransport(url): not a URL. Give one such as "wss://example.com/calls".`,
-    )
-  }
-  const protocol = url.protocol.replace(/^http/, "ws")
-  if (protocol !== "ws:" && protocol !== "wss:") {
-    throw new TypeError(
-      `createWebSocketTransport(url): "${url.protocol}" is no protocol of WebSockets; use ws: or wss:.`,
+      `createWebSocketTransport(url): url must be one such as "wss://example.com/calls".`,
     )
   }
   url.protocol = protocol
@@ -156,8 +164,8 @@ function settleDelays(
   const { minDelay = 100, maxDelay = 5000 } = given
   // Whoever says how soon gets it; otherwise many clients of a server that restarts do not come back all at once.
   const spread = given.minDelay === undefined ? Math.min(SPREAD, maxDelay) : 0
-  if (minDelay >= 0 && maxDelay >= minDelay) return { minDelay, maxDelay, spread }
+  if (maxDelay >= minDelay) return { minDelay, maxDelay, spread }
   throw new TypeError(
-    "createWebSocketTransport(url, { reconnect }): minDelay must be at least 0, and at most maxDelay.",
+    "createWebSocketTransport(url, { reconnect }): minDelay must be at most maxDelay.",
   )
 }

@@ -11,6 +11,7 @@ import { createWebSocketTransport } from "../../src/transport/websocket.ts"
 import type { WebSocketTransportOptions } from "../../src/transport/websocket.ts"
 import type { WebSocketTransport } from "../../src/websocket.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
+import { thrown } from "../support/operations.ts"
 import { TOO_LONG } from "../support/patience.ts"
 
 const QUICK = { minDelay: 5, maxDelay: 20 }
@@ -300,6 +301,27 @@ describe("connecting", () => {
     expect(recorder.failed[0]?.error).toMatchObject({ cause: failure })
     expect(recorder.failed[0]?.error.message).toContain("the vault is shut")
   })
+
+  test.each(["ws://example.com/calls", "http://10.0.0.1:3000/ws", "ws://127.0.0.1.example.com/"])(
+    "sends no credential to %s, where anyone on the way could read it",
+    async (url) => {
+      for (const options of [
+        { token: "canary" },
+        { token: () => "canary" },
+        { headers: { "x-key": "canary" } },
+        { headers: () => ({ "x-key": "canary" }) },
+      ]) {
+        const error = thrown(() => createWebSocketTransport(url, options))
+        expect(error).toMatchObject({ code: "EGRESS_BLOCKED", retryable: false })
+        expect(String(error)).toMatch(
+          /^(?!.*canary).*Nothing was sent to .*: it has no TLS, and "insecure" is not set/,
+        )
+        await createWebSocketTransport(url, { ...options, insecure: true }).close()
+        await createWebSocketTransport(url.replace(/^\w+/, "wss"), options).close()
+      }
+      await createWebSocketTransport(url).close()
+    },
+  )
 
   test.each(["not a url", "ftp://example.com/", ""])("refuses %j as a URL", (url) => {
     expect(() => createWebSocketTransport(url)).toThrow(TypeError)

@@ -18,7 +18,11 @@ export async function adHocSources(args: CommandArgs, io: CommandIO): Promise<So
     ...(await Promise.all(args.texts("openapi").map((text) => openapi(text, args, headers, io)))),
     ...args.texts("mcp").map((mcp): MCPSource => (isWeb(mcp) ? { mcp, headers } : { mcp })),
     ...args.texts("scan").map((scan) => ({ scan })),
-    ...args.texts("remote").map((remote): RemoteSource => ({ remote, headers })),
+    ...args.texts("remote").map((remote): RemoteSource => ({
+      remote,
+      headers,
+      ...(args.flag("insecure") && { insecure: true }),
+    })),
   ]
   checkUse(args, sources)
   return sources

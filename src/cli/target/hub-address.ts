@@ -1,3 +1,4 @@
+import { isReadableOnTheWay } from "../../internal/readable.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
@@ -27,7 +28,17 @@ export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | 
   }
   const where = asked === undefined ? "OPERATIONS_HUB" : "--hub"
   const token = args.text("token") ?? filled(env["OPERATIONS_TOKEN"])
-  return { url: hubUrl(given, where), token: token === undefined ? undefined : headerSafe(token) }
+  const url = hubUrl(given, where)
+  if (token === undefined) return { url, token }
+  if (!args.flag("insecure")) refuseReadable(url)
+  return { url, token: headerSafe(token) }
+}
+
+function refuseReadable(url: string): void {
+  if (!isReadableOnTheWay(new URL(url))) return
+  throw new UsageError(
+    `The token is not sent to ${url}, because anyone on the way could read it. Use https, or say --insecure.`,
+  )
 }
 
 /** `localhost:3000` and `http://localhost:3000/` as `http://localhost:3000`. */

@@ -2,7 +2,7 @@ import type { RemoteSource, SettledSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../errors.ts"
 import type { AnyRegistry } from "../../registry.ts"
 import { reasonOf } from "../../schema/describe.ts"
-import { isReadableOnTheWay } from "../../http/egress.ts"
+import { isReadableOnTheWay } from "../../internal/readable.ts"
 import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, SourceContext } from "../model.ts"
 import { isBroker } from "../../config/brokers.ts"
@@ -46,7 +46,8 @@ async function openHub(
     refuseReadable(source.name, new URL(remote), showing.token === undefined ? "headers" : "token")
   }
   const { clock, logger, signal, retries } = context
-  const options = { clock, logger, reconnect: retries, blockPrivate: given.blockPrivate }
+  const { blockPrivate, insecure } = given
+  const options = { clock, logger, reconnect: retries, blockPrivate, insecure }
   const url = socketUrl(remote)
   const own = async (): Promise<Shown> =>
     await shownFor(showing, nobody(new AbortController().signal), source.name)

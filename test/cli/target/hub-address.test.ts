@@ -50,6 +50,20 @@ describe("hubAddress", () => {
     expect(() => address(argv)).toThrow(message)
   })
 
+  test.each(["http://tools.example.com", "http://10.0.0.1:3000", "http://127.0.0.1.example.com"])(
+    "sends no token to %s, where anyone on the way could read it",
+    (hub) => {
+      const refused = `The token is not sent to ${hub}, because anyone on the way could read it.`
+      expect(() => address(["--hub", hub, "--token", "canary"])).toThrow(refused)
+      expect(() => address([], { OPERATIONS_HUB: hub, OPERATIONS_TOKEN: "canary" })).toThrow(
+        refused,
+      )
+      expect(address(["--hub", hub])).toEqual({ url: hub, token: undefined })
+      const said = ["--hub", hub, "--token", "t", "--insecure"]
+      expect(address(said)).toEqual({ url: hub, token: "t" })
+    },
+  )
+
   test("shows no credential in what it refuses", () => {
     for (const argv of [
       ["--hub", "https://canary:canary@example.com"],
