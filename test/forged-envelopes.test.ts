@@ -3,6 +3,8 @@ import { MessageChannel } from "node:worker_threads"
 import { describe, expect, test, vi } from "vitest"
 import {
   createMemoryTransports,
+  decodeEnvelope,
+  encodeEnvelope,
   fromCall,
   httpEnvelope,
   isResponseEnvelope,
@@ -136,7 +138,14 @@ describe("envelopes that a handler made on purpose", () => {
     expect(other).toEqual({ ...expected, data: { id: 2 } })
   })
 
-  test("are handed on when they arrived frozen", async () => {
+  test("are handed on when they were decoded", async () => {
+    const wire: unknown = JSON.parse(JSON.stringify(encodeEnvelope(made.http())))
+    const handler = (): unknown => decodeEnvelope(wire)
+    const registry = quietRegistry([operation("a.b", { handler })])
+    expect(await registry.execute("a.b")).toMatchObject({ meta: { statusCode: 201 } })
+  })
+
+  test("are data when they arrived frozen, and nobody fails", async () => {
     const map = new PendingRequestMap()
     const { data, meta } = structuredClone(made.http())
     const handler = (): unknown => {
@@ -145,7 +154,7 @@ describe("envelopes that a handler made on purpose", () => {
       return response
     }
     const registry = quietRegistry([operation("a.b", { handler })])
-    expect(await registry.execute("a.b")).toMatchObject({ data, meta: { statusCode: 201 } })
+    expect(await registry.execute("a.b")).toMatchObject({ data: { data, meta } })
   })
 
   test("are recognised when another copy of the package made them", async () => {

@@ -1,3 +1,5 @@
+import { arrivals } from "./arrivals.ts"
+
 /**
  * Which envelopes were made by this package, and are not data of the same shape.
  *
@@ -41,13 +43,7 @@ export function isMarkedMeta(meta: unknown): boolean {
   return typeof meta === "object" && meta !== null && marks.has(meta)
 }
 
-/** An envelope that arrived as one: the protocol says that it is not data. */
-export function markArrived<TEnvelope extends { readonly data: unknown; readonly meta: object }>(
-  envelope: TEnvelope,
-): TEnvelope {
-  const { meta } = envelope
-  if (marks.has(meta)) return envelope
-  if (!Object.isExtensible(meta)) return { ...envelope, meta: markMeta({ ...meta }) }
-  markMeta(meta)
-  return envelope
+// The protocol says that what arrives is an envelope, and not data.
+arrivals.mark = ({ meta }) => {
+  if (Object.isExtensible(meta) && !marks.has(meta)) marks.add(meta)
 }

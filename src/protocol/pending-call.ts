@@ -1,6 +1,6 @@
 import type { CallCompletedEvent, CallErrorEvent, CallRespondedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
-import { markArrived } from "../internal/envelope-marks.ts"
+import { arrivals } from "../internal/arrivals.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { PendingRequest } from "./pending.ts"
 
@@ -18,7 +18,8 @@ export class PendingCall extends PendingRequest {
       this.leave(this.error("INVALID_OPERATION_TYPE", why), "A single response was expected.")
       return
     }
-    this.arrive(markArrived(event.output))
+    arrivals.mark?.(event.output)
+    this.arrive(event.output)
   }
 
   /** Takes the result, from a handler on this very side too. */

@@ -1,7 +1,7 @@
 import type { CallCompletedEvent, CallRespondedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
-import { markArrived } from "../internal/envelope-marks.ts"
+import { arrivals } from "../internal/arrivals.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { PendingRequest } from "./pending.ts"
@@ -103,7 +103,7 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
       return
     }
     this.#seq = seq
-    const output = markArrived(event.output)
+    arrivals.mark?.(event.output)
     const waiter = this.#waiters.shift()
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
@@ -111,11 +111,11 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
         this.leave(this.error("SLOW_CONSUMER", why), "More items came than were granted.")
         return
       }
-      this.#items.push(output)
+      this.#items.push(event.output)
       return
     }
     if (this.#idle !== undefined) this.#restartIdle()
-    waiter.resolve({ done: false, value: output })
+    waiter.resolve({ done: false, value: event.output })
     this.#grant()
   }
 
