@@ -1,3 +1,4 @@
+import { reasonOf } from "../schema/describe.ts"
 import type { ProgressUpdate } from "../types.ts"
 import type { RequestCaller } from "./model.ts"
 import type { Message, SendOptions, TransportLike } from "./sdk.ts"
@@ -126,7 +127,7 @@ export class FramedTransport {
     const id = this.#ids.get(exchange)
     this.forget(exchange)
     if (id === undefined) return undefined
-    this.onmessage?.({ jsonrpc: "2.0", id, error: { code: -32603, message: "given up" } })
+    this.#hand({ jsonrpc: "2.0", id, error: { code: -32603, message: "given up" } })
     return id
   }
 
@@ -165,7 +166,7 @@ export class FramedTransport {
       if (id === undefined && typeof method === "string") {
         this.#events.notified(method, (message as Message)["params"])
       }
-      this.onmessage?.(message, extra)
+      this.#hand(message, extra)
     }
   }
 
@@ -176,20 +177,29 @@ export class FramedTransport {
     }
     const exchange = this.#byId.get(id) ?? this.#byId.get(numberOf(id))
     if (exchange === undefined) {
-      this.onmessage?.(message, extra)
+      this.#hand(message, extra)
       return
     }
     const { jsonrpc } = message
     const known = this.#ids.get(exchange)
     this.forget(exchange)
     if (message["error"] !== undefined) {
-      this.onmessage?.({ jsonrpc, id: known, error: errorOf(message["error"]) }, extra)
+      this.#hand({ jsonrpc, id: known, error: errorOf(message["error"]) }, extra)
       return
     }
     exchange.answered(message["result"])
     const harmless = HARMLESS[exchange.method] ?? {}
     const result = { resultType: "complete", ttlMs: 0, cacheScope: "private", ...harmless }
-    this.onmessage?.({ jsonrpc, id: known, result }, extra)
+    this.#hand({ jsonrpc, id: known, result }, extra)
+  }
+
+  /** Hands a message to the client of the SDK, which throws on some: no transport expects that. */
+  #hand(message: unknown, extra?: unknown): void {
+    try {
+      this.onmessage?.(message, extra)
+    } catch (error) {
+      this.#events.dropped(`a message that cannot be read (${reasonOf(error)})`)
+    }
   }
 
   #progress(message: Message, extra: unknown): void {
@@ -198,7 +208,7 @@ export class FramedTransport {
     const exchange = this.#byToken.get(numberOf(token) as number)
     if (exchange === undefined) {
       // Late, or of nobody: the client would call it an error.
-      if (typeof token !== "number" && typeof token !== "string") this.onmessage?.(message, extra)
+      if (typeof token !== "number" && typeof token !== "string") this.#hand(message, extra)
       return
     }
     const [progress, total, text] = ["progress", "total", "message"].map((key) =>

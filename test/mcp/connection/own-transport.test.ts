@@ -47,6 +47,17 @@ describe("a transport of the user's own", () => {
     expect(textOf(await server.call("any"))).toBe("tools/call")
   })
 
+  test("survives an answer that nests too deeply to be printed, and that nobody asked for", async () => {
+    const own = transport()
+    await using server = open({ transport: own })
+    await server.connection.connect()
+    let result: unknown = 1
+    for (let level = 0; level < 100_000; level++) result = [result]
+
+    expect(() => own.onmessage?.({ jsonrpc: "2.0", id: 4711, result, error: 1 })).not.toThrow()
+    expect(textOf(await server.call("any"))).toBe("tools/call")
+  })
+
   test("is made again after a loss, where it is a function", async () => {
     const make = vi.fn(transport)
     await using server = open({ transport: make })
