@@ -27,7 +27,7 @@ const MIN_LIMIT = 8
 const MAX_PROGRAM = 4_000
 
 /** Instructions that one text may take: with up to 40 in the program, this is enough for 100,000 characters. */
-const MAX_WORK = 4_000_000
+export const MAX_WORK = 4_000_000
 
 /** Sets with `\p{…}` in one program, about which the native engine is asked for each character. */
 const MAX_PROPERTIES = 4

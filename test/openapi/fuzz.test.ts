@@ -21,7 +21,7 @@ test("documents that nobody changed import, and nothing is wrong with them", asy
   }
 })
 
-// More of them: `npx tsx scripts/fuzz-openapi.ts --count 100000`.
+// More of them: `npm run fuzz -- --only openapi --minutes 10`.
 test(`${COUNT} mutants give an import that holds or a clean error`, async () => {
   const faults: string[] = []
   const outcomes: Outcome[] = []

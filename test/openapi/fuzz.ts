@@ -3,6 +3,7 @@ import { FromOpenAPI, prepareRequest } from "../../src/from_openapi.ts"
 import type { ImportedOperations, OpenAPIConfig } from "../../src/from_openapi.ts"
 import { isPrivateHost } from "../../src/internal/private-host.ts"
 import { compileSchema } from "../../src/schema/compiled.ts"
+import { describeError, expectThat, garble, pollution } from "../fuzz/laws.ts"
 import { valueFor } from "./fuzz/inputs.ts"
 import { mutate } from "./fuzz/mutate.ts"
 import { Random } from "./fuzz/random.ts"
@@ -64,7 +65,7 @@ export async function tryMutant({ seed, document, isJson }: Mutant): Promise<Out
   try {
     operations = FromOpenAPI(document, config)
   } catch (error) {
-    return end("refused", isRefusal(error) ? undefined : `import threw ${describe(error)}`)
+    return end("refused", isRefusal(error) ? undefined : `import threw ${describeError(error)}`)
   }
   counts.operations = operations.length
   try {
@@ -83,7 +84,7 @@ export async function tryMutant({ seed, document, isJson }: Mutant): Promise<Out
       }
     }
   } catch (error) {
-    return end("imported", describe(error))
+    return end("imported", describeError(error))
   }
   return end("imported")
 }
@@ -155,32 +156,10 @@ function mayMove(document: object | string): boolean {
   return false
 }
 
-const PROTOTYPES = [Object.prototype, Array.prototype, String.prototype, Function.prototype]
-const untouched = PROTOTYPES.map((prototype) => Reflect.ownKeys(prototype).length)
-
-/** Says which prototype got something that it did not have. */
-function pollution(): string | undefined {
-  const index = PROTOTYPES.findIndex((one, at) => Reflect.ownKeys(one).length !== untouched[at])
-  if (index === -1 && (Object.prototype as { polluted?: unknown }).polluted === undefined) {
-    return undefined
-  }
-  return `polluted ${Object.prototype.toString.call(PROTOTYPES[index])}`
-}
-
 /** An error that says what is wrong with the document, and no slip of the importer. */
 function isRefusal(error: unknown): boolean {
   if (isCallError(error)) return error.message.length < 2000
   return error instanceof TypeError && error.message.startsWith("The OpenAPI document")
-}
-
-function expectThat(holds: boolean, otherwise: string): void {
-  if (!holds) throw new Error(otherwise)
-}
-
-function describe(error: unknown): string {
-  if (!(error instanceof Error)) return `something that is no error: ${String(error)}`
-  const [, where = ""] = /\n\s+at (.*)/.exec(error.stack ?? "") ?? []
-  return `${error.name}: ${error.message.slice(0, 300)} (${where.replace(/\(?file:.*\/(src|test)\//, "$1/")})`
 }
 
 /** JSON of anything, where it has one. */
@@ -190,31 +169,4 @@ function textOf(value: unknown): string {
   } catch {
     return ""
   }
-}
-
-/** Text with some characters taken out, doubled or replaced. */
-function garble(text: string, random: Random): string {
-  let garbled = text
-  for (let count = 1 + random.below(4); count > 0; count--) {
-    const at = random.below(garbled.length)
-    const end = at + random.below(random.once(3) ? 200 : 3)
-    const inserted = random.pick([
-      "",
-      "",
-      '"',
-      "{",
-      "}",
-      "[",
-      ":",
-      ",",
-      "\n",
-      "- ",
-      "&a ",
-      "*a ",
-      "\ufeff",
-      "#",
-    ])
-    garbled = garbled.slice(0, at) + inserted + garbled.slice(end)
-  }
-  return garbled
 }

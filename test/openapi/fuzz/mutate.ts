@@ -168,6 +168,15 @@ export function mutate(document: Box, random: Random): Mutation {
   return { steps, isJson }
 }
 
+/** Changes data of any kind in place, in up to four ways that know nothing of what it means. */
+export function mutateData(data: Box, random: Random): void {
+  for (let count = 1 + random.below(4); count > 0; count--) {
+    const slots = slotsOf(data)
+    if (slots.length === 0) return
+    random.pick(PLAIN_CHANGES)(random.pick(slots), slots, random, data)
+  }
+}
+
 type Change = (slot: Slot, slots: readonly Slot[], random: Random, document: Box) => void
 
 const CHANGES: readonly Change[] = [
@@ -189,6 +198,10 @@ const CHANGES: readonly Change[] = [
   nest,
   pollute,
   insert,
+]
+
+const PLAIN_CHANGES: readonly Change[] = [
+  ...[remove, replace, replace, replace, duplicate, swap, graft, rename, nest, pollute],
 ]
 
 function remove({ holder, key }: Slot): void {

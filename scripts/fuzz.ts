@@ -1,0 +1,134 @@
+/**
+ * Feeds generated hostile data to the library: `npm run fuzz -- --minutes 10 --only patterns,mcp`.
+ *
+ * Prints how many cases there were, how they ended and the seeds of those that failed; `--only <name> --seed <seed>` runs
+ * one again and prints it. Each fuzzer runs in a process of its own: a case that ends or hangs it is found, too.
+ */
+import { fork } from "node:child_process"
+import { parseArgs } from "node:util"
+import { FUZZERS } from "../test/fuzz/index.ts"
+import { describeError, pollution } from "../test/fuzz/laws.ts"
+
+/** Sent by a process when it begins a case, and when it is done with one. */
+type Message = readonly [
+  seed: number,
+  result?: { readonly outcome?: string; readonly fault?: string },
+]
+
+interface Totals {
+  readonly outcomes: Record<string, number>
+  readonly faults: Array<readonly [seed: number, fault: string]>
+  cases: number
+}
+
+/** A process that is at the same case for so many milliseconds hangs. */
+const HANGS_AFTER = 60_000
+/** Faults after which a fuzzer ends. */
+const MOST_FAULTS = 20
+
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", default: Object.keys(FUZZERS).join() },
+    minutes: { type: "string", default: "1" },
+    seed: { type: "string" },
+    from: { type: "string", default: String(Math.floor(Date.now() / 1000) % 1_000_000_000) },
+    // Of the processes that are started.
+    work: { type: "string" },
+  },
+})
+const names = values.only.split(",")
+for (const name of names) {
+  if (!Object.hasOwn(FUZZERS, name)) {
+    throw new Error(`There is no fuzzer "${name}": ${Object.keys(FUZZERS).join(", ")}.`)
+  }
+}
+
+if (values.work !== undefined) await work(values.work, Number(values.from))
+else if (values.seed !== undefined) await replay(names, Number(values.seed))
+else process.exitCode = await main(Number(values.minutes) * 60_000)
+
+/** The fuzzers one after the other, each with the same share of the time. */
+async function main(duration: number): Promise<number> {
+  if (!(duration > 0))
+    throw new Error(`--minutes must be a positive number, got "${values.minutes}".`)
+  let failures = 0
+  for (const name of names) {
+    const { cases, outcomes, faults } = await fuzz(name, duration / names.length)
+    failures += faults.length
+    const shown = Object.entries(outcomes).map(([outcome, count]) => `${outcome} ${count}`)
+    console.log(`${name}: ${cases} cases from seed ${values.from} (${shown.join(", ")})`)
+    for (const [seed, fault] of faults) {
+      console.log(`  npm run fuzz -- --only ${name} --seed ${seed}: ${fault}`)
+    }
+  }
+  console.log(failures === 0 ? "No failures." : `${failures} failures.`)
+  return failures === 0 ? 0 : 1
+}
+
+/** When a process ends too early, another goes on after the case that ended it. */
+async function fuzz(name: string, duration: number): Promise<Totals> {
+  const totals: Totals = { outcomes: {}, faults: [], cases: 0 }
+  const until = performance.now() + duration
+  for (let next = Number(values.from); ; next++) {
+    const last = await runProcess(name, next, until, totals)
+    if (last === undefined || totals.faults.length >= MOST_FAULTS) return totals
+    next = last
+  }
+}
+
+/** Gives the seed at which the process ended, unless its time was over. */
+async function runProcess(
+  name: string,
+  from: number,
+  until: number,
+  totals: Totals,
+): Promise<number | undefined> {
+  const child = fork(import.meta.filename, [`--work=${name}`, `--from=${from}`], {
+    execArgv: process.execArgv,
+  })
+  let at: number | undefined
+  let watch: NodeJS.Timeout | undefined
+  let isOver = false
+  child.on("message", ([seed, result]: Message) => {
+    clearTimeout(watch)
+    if (result === undefined) {
+      at = seed
+      watch = setTimeout(() => child.kill("SIGKILL"), HANGS_AFTER)
+      return
+    }
+    totals.cases++
+    const { outcome, fault } = result
+    if (outcome !== undefined) totals.outcomes[outcome] = (totals.outcomes[outcome] ?? 0) + 1
+    if (fault !== undefined) totals.faults.push([seed, fault])
+    isOver = performance.now() >= until || totals.faults.length >= MOST_FAULTS
+    if (isOver) child.kill("SIGKILL")
+  })
+  const code = await new Promise<number | null>((resolve) => child.once("exit", resolve))
+  clearTimeout(watch)
+  if (isOver) return undefined
+  if (at === undefined) throw new Error(`The process of "${name}" ended before its first case.`)
+  totals.faults.push([at, code === null ? "hangs" : `ended its process with ${code}`])
+  return at
+}
+
+async function work(name: string, from: number): Promise<void> {
+  const fuzzer = await FUZZERS[name]?.()
+  for (let seed = from; fuzzer !== undefined; seed++) {
+    process.send?.([seed])
+    const result = await fuzzer.run(seed).then(
+      (outcome) => ({ outcome, fault: pollution() }),
+      (error: unknown) => ({ fault: describeError(error) }),
+    )
+    process.send?.([seed, result])
+    // Lets the messages out, and what nobody waits for end the process at its own seed.
+    await new Promise(setImmediate)
+  }
+}
+
+async function replay(fuzzers: readonly string[], seed: number): Promise<void> {
+  for (const name of fuzzers) {
+    await using fuzzer = await FUZZERS[name]?.()
+    console.log(name, seed, fuzzer?.show(seed))
+    console.log(await fuzzer?.run(seed))
+  }
+}
