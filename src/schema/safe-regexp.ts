@@ -176,7 +176,8 @@ function ways(node: RegexNode, length: number, proofs: Map<RegexNode, boolean>):
       if (proven) return length + 1
       const each = ways(node.body, length, proofs)
       const most = Math.min(node.max, length + node.min)
-      return each <= 1 ? most - node.min + 1 : each ** most
+      // One way that has to be taken many times reads as many characters.
+      return each <= 1 ? Math.max(most - node.min + 1, Math.min(node.min, length)) : each ** most
     }
   }
 }

@@ -123,6 +123,16 @@ describe("matching in linear time", () => {
     expect(safeRegExp(source).test("a".repeat(limit + 1))).toBe(true)
   })
 
+  test.each([".*a{99999999999}$", ".*a{5000}$", "(?:a|b)*a{99999999999}c"])(
+    "%s, whose count is too large for the automaton, is run on short texts only",
+    (source) => {
+      const { limit } = planMatch(source) ?? { limit: 0 }
+      const steps = backtrackingSteps(parseRegex(source), "a".repeat(limit), 4_000_000)
+      expect(steps).toBeLessThan(1_000_000)
+      expect(matches(safeRegExp(source), "a".repeat(limit + 1))).toBe(undefined)
+    },
+  )
+
   test("a pattern whose work grows beyond all bounds gives up instead of going on", () => {
     let seed = 1
     const random = Array.from({ length: LONG }, () =>
