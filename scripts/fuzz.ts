@@ -22,7 +22,7 @@ interface Totals {
 }
 
 /** A process that is at the same case for so many milliseconds hangs. */
-const HANGS_AFTER = 60_000
+const HANGS_AFTER = 120_000
 /** Faults after which a fuzzer ends. */
 const MOST_FAULTS = 20
 

@@ -23,6 +23,7 @@ import { junk } from "../openapi/fuzz/junk.ts"
 import { mutateData } from "../openapi/fuzz/mutate.ts"
 import { Random } from "../openapi/fuzz/random.ts"
 import { MemoryBroker, MemoryBus } from "../transport/bus/memory-bus.ts"
+import { TOO_LONG } from "../support/patience.ts"
 import { expectThat, garble } from "./laws.ts"
 import type { Fuzzer } from "./laws.ts"
 
@@ -37,7 +38,6 @@ interface Case {
 }
 
 const TIMEOUT = 300
-const HANGS_AFTER = 20_000
 const quiet = { logger: silentLogger }
 
 /**
@@ -379,7 +379,7 @@ function operations(): OperationRegistry {
 async function inTime<TValue>(what: string, done: PromiseLike<TValue>): Promise<TValue> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} hangs`)), HANGS_AFTER)
+    timer = setTimeout(() => reject(new Error(`${what} hangs`)), TOO_LONG)
   })
   try {
     return await Promise.race([done, late])

@@ -12,6 +12,7 @@ import { createRegistry, isCallError, silentLogger } from "../../src/index.ts"
 import { valueFor } from "../openapi/fuzz/inputs.ts"
 import { junk } from "../openapi/fuzz/junk.ts"
 import { Random } from "../openapi/fuzz/random.ts"
+import { TOO_LONG } from "../support/patience.ts"
 import { expectThat } from "./laws.ts"
 import type { Fuzzer } from "./laws.ts"
 import { HostilePeer } from "./mcp-peer.ts"
@@ -28,9 +29,8 @@ interface Case {
   readonly config: MCPClientConfig
 }
 
-/** Milliseconds that a request may take, and those after which something hangs. */
+/** Milliseconds that a request may take. */
 const TIMEOUT = 150
-const HANGS_AFTER = 20_000
 const MOST_CALLS = 3
 
 /** Hostile MCP servers: what is asked of them ends with a result or a `CallError`, in time. */
@@ -132,7 +132,7 @@ function refused(error: unknown): string {
 async function inTime<TValue>(what: string, done: Promise<TValue>): Promise<TValue> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what} hangs`)), HANGS_AFTER)
+    timer = setTimeout(() => reject(new Error(`${what} hangs`)), TOO_LONG)
   })
   try {
     return await Promise.race([done, late])
