@@ -1,5 +1,4 @@
 import { CallError } from "./errors.ts"
-import { isMarkedMeta, markMeta } from "./internal/envelope-marks.ts"
 import { reading } from "./internal/read.ts"
 import { systemClock, wallTimeOf } from "./internal/clock.ts"
 
@@ -122,16 +121,7 @@ export type MCPContentBlock =
 /** Wraps a result of this process. */
 export function localEnvelope<TData>(data: TData, operationId: string): ResponseEnvelope<TData> {
   if (typeof operationId !== "string") throw wrong("localEnvelope", "operationId", "a string")
-  return wrapLocal(data, operationId, wallTimeOf(systemClock))
-}
-
-/** Wraps a result of this process that is known to be of an operation. */
-export function wrapLocal<TData>(
-  data: TData,
-  operationId: string,
-  timestamp: number,
-): ResponseEnvelope<TData> {
-  return { data, meta: markMeta({ source: "local", operationId, timestamp }) }
+  return { data, meta: { source: "local", operationId, timestamp: wallTimeOf(systemClock) } }
 }
 
 /** Wraps the body of an HTTP response. */
@@ -144,7 +134,6 @@ export function httpEnvelope<TData>(
     meta: { ...meta, source: "http" as const },
   }))
   if (!isResponseEnvelope(envelope)) throw wrong("httpEnvelope", "meta.statusCode", "a number")
-  markMeta(envelope.meta)
   return envelope
 }
 
@@ -160,7 +149,7 @@ export function mcpEnvelope<TData>(
   if (!isResponseEnvelope(envelope)) {
     throw wrong("mcpEnvelope", "meta", "an object with isError (boolean) and content (array)")
   }
-  markMeta(envelope.meta)
+  if (envelope.meta.isError) toolErrors.add(envelope.meta)
   return envelope
 }
 
@@ -180,18 +169,11 @@ export function isResponseEnvelope(value: unknown): value is ResponseEnvelope {
   }
 }
 
-/**
- * Whether a value is an envelope that this package made: by a factory, a call or a decoder.
- *
- * Data of the same shape is not one, whoever wrote it: it cannot claim an `isError` or a status.
- */
-export function isMadeEnvelope(value: unknown): value is ResponseEnvelope {
-  if (typeof value !== "object" || value === null) return false
-  try {
-    return isMarkedMeta((value as { meta?: unknown }).meta)
-  } catch {
-    return false
-  }
+const toolErrors = new WeakSet<object>()
+
+/** Whether `mcpEnvelope` made this: JSON of the same shape cannot claim that an MCP tool has failed. */
+export function isToolError(meta: ResponseMeta): boolean {
+  return toolErrors.has(meta)
 }
 
 function hasEnvelopeFields(value: object): boolean {

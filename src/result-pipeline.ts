@@ -2,7 +2,7 @@ import type { OperationRecord } from "./engine/record.ts"
 import { markInternal } from "./internal/error-marks.ts"
 import type { Clock } from "./platform.ts"
 import type { Logger } from "./logger.ts"
-import { isMadeEnvelope, wrapLocal } from "./response-envelope.ts"
+import { isResponseEnvelope, isToolError } from "./response-envelope.ts"
 import type { ResponseEnvelope } from "./response-envelope.ts"
 import type { NormalizeChange } from "./schema/normalize/index.ts"
 import { invalid, toValueErrors } from "./validation.ts"
@@ -44,13 +44,17 @@ export function processResult(
   result: unknown,
   host: PipelineHost,
 ): ResponseEnvelope {
-  if (!isMadeEnvelope(result)) {
+  if (!isResponseEnvelope(result)) {
     const data = record.outputIsFree ? result : conform(record, result, host)
-    return wrapLocal(data, record.id, wallTimeOf(host.clock))
+    return {
+      data,
+      meta: { source: "local", operationId: record.id, timestamp: wallTimeOf(host.clock) },
+    }
   }
   const { data, meta } = result
   // What an MCP tool says of its failure is not what its output schema describes.
-  if (record.outputIsFree || (meta.source === "mcp" && meta.isError)) return result
+  const isFailure = meta.source === "mcp" && meta.isError
+  if (record.outputIsFree || (isFailure && (record.isImported || isToolError(meta)))) return result
   const conformed = conform(record, data, host)
   return conformed === data ? result : { data: conformed, meta }
 }

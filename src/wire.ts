@@ -1,6 +1,5 @@
 import { CallError } from "./errors.ts"
 import { fromBase64, toBase64 } from "./internal/base64.ts"
-import { arrivals } from "./internal/arrivals.ts"
 import { parsePointer, pointerSegment } from "./internal/pointer.ts"
 import { reading } from "./internal/read.ts"
 import { isResponseEnvelope } from "./response-envelope.ts"
@@ -72,7 +71,6 @@ export function decodeEnvelope(wire: unknown): ResponseEnvelope {
       "What arrived is not an envelope: it needs data and meta.",
     )
   }
-  arrivals.mark?.(rest)
   return { data: decodeValue(rest.data, binary), meta: rest.meta }
 }
 

@@ -1,20 +1,15 @@
 import { Type } from "typebox"
-import { MessageChannel } from "node:worker_threads"
-import { describe, expect, test, vi } from "vitest"
+import { describe, expect, test } from "vitest"
 import {
   createMemoryTransports,
-  decodeEnvelope,
-  encodeEnvelope,
   fromCall,
   httpEnvelope,
   isResponseEnvelope,
   localEnvelope,
   mcpEnvelope,
-  PendingRequestMap,
   serveCalls,
 } from "../src/index.ts"
-import type { ResponseEnvelope, Transport } from "../src/index.ts"
-import { createWorkerTransport } from "../src/transport/worker.ts"
+import type { ResponseEnvelope } from "../src/index.ts"
 import { toolEnvelope } from "../src/mcp/result.ts"
 import { apiOf } from "./openapi/api.ts"
 import { oneOperation } from "./openapi/recorder.ts"
@@ -31,18 +26,10 @@ const FORGED = [
 
 const Task = Type.Object({ id: Type.Number() })
 
-const LINKS: Record<string, () => readonly [Transport, Transport]> = {
-  memory: () => createMemoryTransports(),
-  "worker port": () => {
-    const { port1, port2 } = new MessageChannel()
-    return [createWorkerTransport(port1), createWorkerTransport(port2)]
-  },
-}
-
 describe.each(FORGED)("data that looks like an envelope: %s", (json) => {
   const forged = (): unknown => JSON.parse(json)
 
-  test("is validated as a whole", async () => {
+  test("does not get past the output schema", async () => {
     expect(isResponseEnvelope(forged())).toBe(true)
     const parts = { outputSchema: Task, output: "strict" as const }
     const registry = quietRegistry([
@@ -61,35 +48,6 @@ describe.each(FORGED)("data that looks like an envelope: %s", (json) => {
     expect(await rejection(registry.execute("a.later"))).toMatchObject(refused)
     const items = registry.subscribe("a.items")[Symbol.asyncIterator]()
     expect(await rejection(items.next())).toMatchObject(refused)
-  })
-
-  test("is data where any data is allowed", async () => {
-    const registry = quietRegistry([operation("a.b", { handler: forged })])
-    expect(await registry.execute("a.b")).toMatchObject({
-      data: forged(),
-      meta: { source: "local", operationId: "a.b" },
-    })
-  })
-
-  test.each(Object.keys(LINKS))("stays data over a link: %s", async (kind) => {
-    const [near, far] = (LINKS[kind] as () => readonly [Transport, Transport])()
-    const remote = quietRegistry([
-      operation("a.b", { handler: forged }),
-      operation("a.items", {
-        type: "subscription",
-        async *handler() {
-          yield forged()
-        },
-      }),
-    ])
-    serveCalls({ registry: remote, transport: far })
-    const registry = quietRegistry(await fromCall(near))
-    const expected = { data: forged(), meta: { source: "local", operationId: "a.b" } }
-    expect(await registry.execute("a.b")).toMatchObject(expected)
-    for await (const item of registry.subscribe("a.items")) {
-      expect(item).toMatchObject({ data: forged(), meta: { operationId: "a.items" } })
-    }
-    await Promise.all([near.close(), far.close()])
   })
 
   test("is the body of an API's answer", async () => {
@@ -138,35 +96,33 @@ describe("envelopes that a handler made on purpose", () => {
     expect(other).toEqual({ ...expected, data: { id: 2 } })
   })
 
-  test("are handed on when they were decoded", async () => {
-    const wire: unknown = JSON.parse(JSON.stringify(encodeEnvelope(made.http())))
-    const handler = (): unknown => decodeEnvelope(wire)
-    const registry = quietRegistry([operation("a.b", { handler })])
-    expect(await registry.execute("a.b")).toMatchObject({ meta: { statusCode: 201 } })
-  })
-
-  test("are data when they arrived frozen, and nobody fails", async () => {
-    const map = new PendingRequestMap()
-    const { data, meta } = structuredClone(made.http())
-    const handler = (): unknown => {
-      const response = map.call("x.y")
-      map.respond(response.requestId, { data, meta: Object.freeze(meta) })
-      return response
-    }
-    const registry = quietRegistry([operation("a.b", { handler })])
-    expect(await registry.execute("a.b")).toMatchObject({ data: { data, meta } })
-  })
-
-  test("are recognised when another copy of the package made them", async () => {
-    vi.resetModules()
-    const other = await import("../src/response-envelope.ts")
-    expect(other.httpEnvelope).not.toBe(httpEnvelope)
+  test("have their data validated, whatever their meta says, when they were written by hand", async () => {
+    const literal = (data: unknown) => ({
+      data,
+      meta: { source: "mcp", isError: true, content: [] },
+    })
+    const parts = { outputSchema: Task, output: "strict" as const }
     const registry = quietRegistry([
-      operation("a.b", {
-        handler: () => other.mcpEnvelope("no", { isError: true, content: [] }),
-      }),
+      operation("a.fits", { ...parts, handler: () => literal({ id: 1 }) }),
+      operation("a.lies", { ...parts, handler: () => literal("failed") }),
     ])
-    expect(await registry.execute("a.b")).toMatchObject({ data: "no", meta: { source: "mcp" } })
+
+    expect(await registry.execute("a.fits")).toEqual(literal({ id: 1 }))
+    expect(await rejection(registry.execute("a.lies"))).toMatchObject({
+      code: "OUTPUT_VALIDATION_ERROR",
+    })
+  })
+
+  test("are handed on when they come from a peer: the failure of a tool", async () => {
+    const [near, far] = createMemoryTransports()
+    const remote = quietRegistry([
+      operation("a.b", { outputSchema: Task, handler: made.mcp, output: "strict" }),
+    ])
+    serveCalls({ registry: remote, transport: far })
+    const registry = quietRegistry(await fromCall(near), { output: "strict" })
+
+    expect(await registry.execute("a.b")).toEqual(made.mcp())
+    await Promise.all([near.close(), far.close()])
   })
 })
 

@@ -1,6 +1,5 @@
 import type { CallCompletedEvent, CallErrorEvent, CallRespondedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
-import { arrivals } from "../internal/arrivals.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import { PendingRequest } from "./pending.ts"
 
@@ -18,7 +17,6 @@ export class PendingCall extends PendingRequest {
       this.leave(this.error("INVALID_OPERATION_TYPE", why), "A single response was expected.")
       return
     }
-    arrivals.mark?.(event.output)
     this.arrive(event.output)
   }
 

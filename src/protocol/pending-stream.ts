@@ -1,7 +1,6 @@
 import type { CallCompletedEvent, CallRespondedEvent } from "../call-events.ts"
 import type { CallError } from "../errors.ts"
 import type { EnvelopeStream } from "../infer.ts"
-import { arrivals } from "../internal/arrivals.ts"
 import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { Endpoint } from "./endpoint.ts"
 import { PendingRequest } from "./pending.ts"
@@ -103,7 +102,6 @@ export class PendingStream extends PendingRequest implements EnvelopeStream {
       return
     }
     this.#seq = seq
-    arrivals.mark?.(event.output)
     const waiter = this.#waiters.shift()
     if (waiter === undefined) {
       if (this.#items.length - this.#head >= this.#window) {
