@@ -167,6 +167,39 @@ describe("TypeBox's own functions on what FromSchema gives", () => {
     expect(Value.Clean(schema, { a: "x", b: 1, z: 1 })).toEqual({ a: "x", b: 1 })
   })
 
+  test("see the object behind a schema that is only a reference", () => {
+    const definition = {
+      type: "object",
+      properties: { a: { type: "string" }, b: { type: "integer", default: 3 } },
+      required: ["a"],
+    }
+    const json = { $ref: "#/$defs/Task", $defs: { Task: definition } }
+    const reference = FromSchema(json) as unknown as TObject
+
+    expect(JSON.parse(JSON.stringify(reference))).toEqual(json)
+    expect(Object.keys(reference)).toEqual(["$ref", "$defs"])
+    const partial = CompileType(Type.Partial(reference))
+    expect(partial.Check({})).toBe(true)
+    expect(partial.Check({ a: 1 })).toBe(false)
+    expect(Object.keys(Type.Pick(reference, ["a"]).properties)).toEqual(["a"])
+    expect(Value.Default(reference, {})).toEqual({ b: 3 })
+    expect(Compile(reference).Check({ a: "x" })).toBe(true)
+    expect(Compile(reference).Check({})).toBe(false)
+  })
+
+  test("reject what a property refers to when its definitions were left behind", () => {
+    const schema = FromSchema({
+      type: "object",
+      properties: { a: { type: "string" }, b: { $ref: "#/$defs/B" } },
+      $defs: { B: { type: "string" } },
+    }) as unknown as TObject
+    const partial = CompileType(Type.Partial(schema))
+
+    expect(partial.Check({ a: "x" })).toBe(true)
+    expect(partial.Check({ b: "x" })).toBe(false)
+    expect(CompileType(Type.Pick(schema, ["a"])).Check({ a: "x" })).toBe(true)
+  })
+
   test("the marks are not seen in JSON, by keys or in a registered spec", () => {
     expect(JSON.stringify(schema)).not.toContain("~")
     expect(Object.keys(schema)).toEqual(["type", "properties", "required"])

@@ -7,7 +7,7 @@ import { deepFreeze, isPlainRecord, isSchema, type JsonSchema } from "./json.ts"
 import { admitPatterns } from "./pattern.ts"
 import { type SchemaNode, splitReference } from "./refs.ts"
 import { settleReferences } from "./settle-refs.ts"
-import { markTypes } from "./typebox-kinds.ts"
+import { markSchema } from "./typebox-kinds.ts"
 
 export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./diagnostics.ts"
 
@@ -61,7 +61,7 @@ export function admitSchema(
     diagnostics.push(Object.freeze({ code, path, message }))
   }
   const schema = new Admission(options, report).admit(source)
-  if (options.markTypes === true) markTypes(schema)
+  if (options.markTypes === true) markSchema(schema)
   deepFreeze(schema)
   const result = Object.freeze({ schema, diagnostics: Object.freeze(diagnostics) })
   admitted.set(schema, result)

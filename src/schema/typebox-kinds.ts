@@ -1,4 +1,4 @@
-import { isPlainRecord } from "./json.ts"
+import { getOwn, isPlainRecord } from "./json.ts"
 
 type Node = Record<string, unknown>
 
@@ -20,7 +20,12 @@ const MAPS = ["properties", "patternProperties", "$defs"] as const
  * The marks are properties that are not listed, as TypeBox has them: JSON and copies do not show them.
  * To be called before the schema is frozen.
  */
-export function markTypes(schema: Node): void {
+export function markSchema(schema: Node): void {
+  markTypes(schema)
+  markReference(schema)
+}
+
+function markTypes(schema: Node): void {
   const kind = kindOf(schema)
   if (kind !== undefined) mark(schema, "~kind", kind)
   for (const keyword of HELD) {
@@ -36,6 +41,20 @@ export function markTypes(schema: Node): void {
     if (isPlainRecord(map)) Object.values(map).filter(isUnmarked).forEach(markTypes)
   }
   if (kind === "Object") markOptional(schema)
+}
+
+/** Marks a schema that is a reference to one of its own definitions as what it refers to, where that is an object. */
+function markReference(schema: Node): void {
+  const { $ref, $defs } = schema
+  if (typeof $ref !== "string" || !isPlainRecord($defs)) return
+  const target = getOwn($defs, $ref.slice("#/$defs/".length))
+  if (!isPlainRecord(target) || target["~kind"] !== "Object") return
+  for (const name of ["~kind", "type", "properties", "required"]) mark(schema, name, target[name])
+}
+
+/** Whether what a schema says beside its reference was only marked: it says the same once more. */
+export function isMarkedReference(schema: Readonly<Node>): boolean {
+  return typeof schema["$ref"] === "string" && Object.hasOwn(schema, "~kind")
 }
 
 /** TypeBox asks the property whether it is optional, not `required`. */

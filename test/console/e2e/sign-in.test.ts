@@ -55,12 +55,21 @@ describe.skipIf(noBrowser)("signing in", () => {
     await page.getByRole("dialog", { name: "Sign in" }).waitFor()
   })
 
-  test("ends with signing out", async () => {
-    const { page } = await site.open()
+  test("ends with signing out, which forgets the calls that were made", async () => {
+    const { page } = await site.open("/o/act.table")
     await signIn(page, KEY)
-    await expectShown(listed(page, "act.table"))
+    await run(page)
+    const stored = async (): Promise<{ session: string; local: string }> =>
+      await page.evaluate(() => ({
+        session: JSON.stringify({ ...sessionStorage }),
+        local: JSON.stringify({ ...localStorage }),
+      }))
+    await waitFor(async () => expect((await stored()).session).toContain("act.table"))
+    expect((await stored()).local).not.toContain("act.table")
+
     await button(page, "Sign out").click()
     await waitFor(async () => expect(await listed(page, "act.table").count()).toBe(0))
+    await waitFor(async () => expect((await stored()).session).not.toContain("act.table"))
   })
 
   test("says which scope the hub's own pages need", async () => {
