@@ -188,16 +188,16 @@ describe("TypeBox's own functions on what FromSchema gives", () => {
   })
 
   test("reject what a property refers to when its definitions were left behind", () => {
-    const schema = FromSchema({
+    const referring = FromSchema({
       type: "object",
       properties: { a: { type: "string" }, b: { $ref: "#/$defs/B" } },
       $defs: { B: { type: "string" } },
     }) as unknown as TObject
-    const partial = CompileType(Type.Partial(schema))
+    const partial = CompileType(Type.Partial(referring))
 
     expect(partial.Check({ a: "x" })).toBe(true)
     expect(partial.Check({ b: "x" })).toBe(false)
-    expect(CompileType(Type.Pick(schema, ["a"])).Check({ a: "x" })).toBe(true)
+    expect(CompileType(Type.Pick(referring, ["a"])).Check({ a: "x" })).toBe(true)
   })
 
   test("the marks are not seen in JSON, by keys or in a registered spec", () => {

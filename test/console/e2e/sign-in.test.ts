@@ -61,8 +61,8 @@ describe.skipIf(noBrowser)("signing in", () => {
     await run(page)
     const stored = async (): Promise<{ session: string; local: string }> =>
       await page.evaluate(() => ({
-        session: JSON.stringify({ ...sessionStorage }),
-        local: JSON.stringify({ ...localStorage }),
+        session: JSON.stringify(Object.entries(sessionStorage)),
+        local: JSON.stringify(Object.entries(localStorage)),
       }))
     await waitFor(async () => expect((await stored()).session).toContain("act.table"))
     expect((await stored()).local).not.toContain("act.table")
