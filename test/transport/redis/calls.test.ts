@@ -37,13 +37,16 @@ describe.skipIf(!isThere)("calls over Redis", () => {
     await using two = startWorker([named("two", runs, 5)], options)
     await Promise.all([one.transport.whenConnected(), two.transport.whenConnected()])
     await using caller = startCaller(options)
-    const ids = Array.from({ length: 200 }, (_item, id) => id)
-    const answers = await Promise.all(ids.map((id) => caller.map.call("demo.run", { id })))
-    const by = answers.map(({ data }) => data)
-    for (const name of ["one", "two"]) {
-      expect(by.filter((one_) => one_ === name).length).toBeGreaterThan(20)
+    const by: unknown[] = []
+    // Once more until the caller knows both workers.
+    const callMany = async (): Promise<number> => {
+      const ids = Array.from({ length: 200 }, (_item, at) => by.length + at)
+      const answers = await Promise.all(ids.map((id) => caller.map.call("demo.run", { id })))
+      by.push(...answers.map(({ data }) => data))
+      return Math.min(...["one", "two"].map((name) => by.filter((one_) => one_ === name).length))
     }
-    expect(runs.toSorted()).toEqual(ids.map(String).toSorted())
+    await expect.poll(callMany).toBeGreaterThan(20)
+    expect(runs.toSorted()).toEqual(by.map((_name, id) => String(id)).toSorted())
     expect(one.server.inFlight + two.server.inFlight).toBe(0)
   })
 
