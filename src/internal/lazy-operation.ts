@@ -125,8 +125,8 @@ class LazyDefinition extends LazySpec {
   }
 }
 
-const DESCRIPTORS = Object.fromEntries(
-  LAZY.map((key) => [
+const DESCRIPTORS = /* @__PURE__ */ Object.fromEntries(
+  /* @__PURE__ */ LAZY.map((key) => [
     key,
     {
       enumerable: true,

@@ -156,7 +156,7 @@ const PHRASES: readonly (readonly [string, string])[] = [
 /** What whoever asks is called: `list my repositories` lists those of the authenticated user. */
 const FIRST_PERSON = "authenticated current me my self mine own"
 
-const SYNONYMS: ReadonlyMap<string, ReadonlyMap<string, number>> = synonymTable()
+const SYNONYMS: ReadonlyMap<string, ReadonlyMap<string, number>> = /* @__PURE__ */ synonymTable()
 
 const NONE: ReadonlyMap<string, number> = new Map()
 
@@ -169,8 +169,8 @@ export function synonymsOf(word: string): ReadonlyMap<string, number> {
 export const REMOVING: readonly string[] = ["delete", "remove", "destroy", "purge"]
 
 const LONGEST_PHRASE = 3
-const PHRASE_WORDS: ReadonlyMap<string, readonly string[]> = new Map(
-  PHRASES.map(([phrase, words]) => [phrase, words.split(" ")]),
+const PHRASE_WORDS: ReadonlyMap<string, readonly string[]> = /* @__PURE__ */ new Map(
+  /* @__PURE__ */ PHRASES.map(([phrase, words]) => [phrase, words.split(" ")]),
 )
 
 /** A word of a query; one that only helps is not missed where a document does not have it. */
@@ -203,7 +203,9 @@ export function withoutPhrases(parts: readonly string[]): AskedWord[] {
 }
 
 /** Words that follow a verb rather than a noun. */
-const IMPERATIVE: ReadonlySet<string> = new Set("a an the on someone this".split(" "))
+const IMPERATIVE: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ "a an the on someone this".split(" "),
+)
 
 function synonymTable(): Map<string, Map<string, number>> {
   const table = new Map<string, Map<string, number>>()

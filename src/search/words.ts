@@ -2,8 +2,8 @@
  * Words that say little about an operation: left out of indexed prose, and optional in a query that
  * has better ones. They still count in names, so that `addToCart` is found by all three of its words.
  */
-export const STOP_WORDS: ReadonlySet<string> = new Set(
-  (
+export const STOP_WORDS: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ (
     "a about all also am an and any are as at be been belong belongs but by can could do does for from had has have " +
     "how i if in into is it its let me my need of on or our please should so some somebody someone " +
     "something such than that the their then " +
@@ -47,8 +47,10 @@ function withoutSuffix(word: string): string {
 }
 
 /** Words that end like those made from a verb, and are not. */
-const UNRELATED: ReadonlySet<string> = new Set(
-  "container customer computer parameter character register transfer newsletter vector".split(" "),
+const UNRELATED: ReadonlySet<string> = /* @__PURE__ */ new Set(
+  /* @__PURE__ */ "container customer computer parameter character register transfer newsletter vector".split(
+    " ",
+  ),
 )
 
 /** Endings that make a noun of a verb, with what is left of the verb's stem. */
