@@ -49,7 +49,8 @@ export class Pace {
       this.#isPatient = this.#random() < PATIENT_SHARE
     }
     const isLong = now - this.#since >= PATIENT_AFTER
-    return this.#isPatient && isLong ? 2000 + 2000 * this.#random() : 200 + 300 * this.#random()
+    // Less than callers wait for workers to come back, or they would report that nobody serves an operation.
+    return this.#isPatient && isLong ? 2200 + 500 * this.#random() : 200 + 300 * this.#random()
   }
 
   /**

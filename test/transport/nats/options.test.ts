@@ -167,7 +167,8 @@ describe("trying again", () => {
     const isSoon = waits.filter((wait) => wait <= 500)
     expect(isSoon.length).toBeGreaterThan(170)
     expect(Math.max(...waits)).toBeGreaterThan(2000)
-    expect(Math.max(...waits)).toBeLessThan(4000)
+    // So long callers wait for workers that were connected before.
+    expect(Math.max(...waits)).toBeLessThan(3000)
   })
 
   test("is never slow when the broker is gone for a moment only", () => {
