@@ -95,7 +95,7 @@ describe.each(ENGINES)("a hub over $engine", ({ provide, starting }) => {
     const first = await workerOf(broker, { name: "a" })
     const second = await workerOf(broker, { name: "b" })
     const hub = await openOver(broker)
-    expect(await answersOf(hub, 60)).toEqual(["a", "b"])
+    await expect.poll(() => answersOf(hub, 60)).toEqual(["a", "b"])
 
     await kill(first)
     expect(await answersOf(hub, 20)).toEqual(["b"])
