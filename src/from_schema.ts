@@ -34,8 +34,10 @@ const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
  * Takes JSON Schema (2020-12, 2019-09, draft-07, -06, -04), OpenAPI 3.0's dialect, a TypeBox type, or anything
  * with a Standard JSON Schema form, and gives plain, frozen, self-contained JSON Schema 2020-12.
  *
- * The result works with TypeBox's `Compile`, `Type.Partial`, `Type.Pick`, `Value.Default` and their kin. Places that could not be taken over accept anything and are told
- * to `onDiagnostic`; see also {@link schemaDiagnostics}. Throws `TypeError` for what is no schema at all.
+ * The result works with TypeBox's `Compile`, and its objects with `Type.Partial`, `Type.Pick`, `Value.Default` and
+ * similar functions. Those drop `$defs`: a property that refers to a definition then rejects every value.
+ * Parts that cannot be converted accept anything and are reported to `onDiagnostic`; see also
+ * {@link schemaDiagnostics}. Throws a `TypeError` for a value that is not a schema.
  */
 export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TSchema {
   validateOptions("FromSchema", options, FROM_SCHEMA_OPTIONS)

@@ -26,7 +26,7 @@ export function openRemote(address: HubAddress, { signal }: CommandIO): Target {
 
 const PAGE = 500
 // A hub that always has one more page would be listed for ever.
-const MOST_PAGES = 199
+const MAX_PAGES = 200
 
 class RemoteTarget implements Target {
   failures: readonly FailedSource[] = []
@@ -115,7 +115,7 @@ class RemoteTarget implements Target {
     if (namespace !== undefined) asked.set("namespace", namespace)
     if (type !== undefined) asked.set("type", type)
     const all: ListedOperation[] = []
-    for (let page = 0; page < MOST_PAGES; page++) {
+    for (let page = 0; page < MAX_PAGES; page++) {
       const path = `/operations?${asked.toString()}`
       const data = await this.#client.json({ method: "GET", path, signal: this.#signal })
       const { operations, nextCursor } = isPlainRecord(data) ? data : {}

@@ -119,7 +119,7 @@ async function failure(promise: Promise<unknown>): Promise<CallError> {
   return error
 }
 
-/** Holds that a ticket is refused, in the same words as any, and that the log has this reason. */
+/** Expects the same error as for any refused ticket, and this reason in the log. */
 async function expectRefused(
   ticket: string,
   reason: string,
