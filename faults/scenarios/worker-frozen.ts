@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import type { Child } from "../children.ts"
+import type { LabCaller } from "../caller.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
 import {
@@ -62,26 +63,12 @@ export const workerFrozenLong: Scenario = {
   async run(lab) {
     const { caller, workers } = await setUp(lab)
     const victim = victimOf(lab, workers)
-    const load = { ...loadOf(lab), perSecond: lab.pick(100, 50, 20), seconds: lab.pick(60, 40, 8) }
-    const loading = caller.rate(load)
-    await sleep(1000)
-    await untilBusy(lab, victim)
-    victim.freeze()
-    await sleep(1000)
-    const stranger = lab.caller()
-    await Promise.all([loading, stranger.rate({ ...load, seconds: load.seconds - 3 })])
+    const stranger = await loadAround(lab, caller, victim, () => victim.freeze())
     victim.thaw()
     await lab.statsOf(victim)
     await sleep(1000)
     await Promise.all([caller.settled(), stranger.settled()])
-    const report = lab.audit()
-    const failed = failedCalls(lab)
-    checkCodes(lab, report, ["WORKER_LOST"])
-    lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
-    const most = Math.ceil(lab.told().calls.length * 0.005)
-    if (lab.size !== "short")
-      lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
-    lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
+    checkSilence(lab)
   },
 }
 
@@ -101,23 +88,9 @@ export const workerHalfOpen: Scenario = {
     ])
     const caller = lab.caller()
     await lab.warm(caller, [...others, victim])
-    const load = { ...loadOf(lab), perSecond: lab.pick(100, 50, 20), seconds: lab.pick(60, 40, 8) }
-    const loading = caller.rate(load)
-    await sleep(1000)
-    await untilBusy(lab, victim)
-    proxy.abandon()
-    await sleep(1000)
-    const stranger = lab.caller()
-    await Promise.all([loading, stranger.rate({ ...load, seconds: load.seconds - 3 })])
+    const stranger = await loadAround(lab, caller, victim, () => proxy.abandon())
     await Promise.all([caller.settled(), stranger.settled()])
-    const report = lab.audit()
-    const failed = failedCalls(lab)
-    checkCodes(lab, report, ["WORKER_LOST"])
-    lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
-    const most = Math.ceil(lab.told().calls.length * 0.005)
-    if (lab.size !== "short")
-      lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
-    lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
+    checkSilence(lab)
   },
 }
 
@@ -139,4 +112,33 @@ export const workerBlocked: Scenario = {
     const stalls = worker === undefined ? 0 : (await lab.statsOf(worker)).serving.stalls
     lab.check("the worker counts that it stood still", stalls > 0, stalls)
   },
+}
+
+/** Calls for a minute, in which a busy worker falls silent; gives a caller that came after that. */
+async function loadAround(
+  lab: Lab,
+  caller: LabCaller,
+  victim: Child,
+  silence: () => void,
+): Promise<LabCaller> {
+  const load = { ...loadOf(lab), perSecond: lab.pick(100, 50, 20), seconds: lab.pick(60, 40, 8) }
+  const loading = caller.rate(load)
+  await sleep(1000)
+  await untilBusy(lab, victim)
+  silence()
+  await sleep(1000)
+  const stranger = lab.caller()
+  await Promise.all([loading, stranger.rate({ ...load, seconds: load.seconds - 3 })])
+  return stranger
+}
+
+/** A silent worker costs at most one call in two hundred, and nothing begins late. */
+function checkSilence(lab: Lab): void {
+  const report = lab.audit()
+  const failed = failedCalls(lab)
+  checkCodes(lab, report, ["WORKER_LOST"])
+  lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
+  const most = Math.ceil(lab.told().calls.length * 0.005)
+  if (lab.size !== "short") lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
+  lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
 }
