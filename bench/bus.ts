@@ -10,7 +10,7 @@ import type { Workload } from "./measure.ts"
 const CHILD = fileURLToPath(import.meta.resolve("./bus-child.ts"))
 
 export const REQUEST = "nc.request"
-const TABLE = "publish and a table of one's own"
+const TABLE = "publish with a table of requests"
 export const GRANTED = "operations over NATS, granted"
 const IDEMPOTENT = "operations over NATS, idempotent"
 const MOLECULER = "Moleculer over NATS"
