@@ -15,7 +15,7 @@ const rename = defineOperation({
     resourceAction: "edit",
     resourceIdPath: "/projectId",
   },
-  // On the application's authority: callers of project.rename need no audit scope.
+  // Called with the application's authority: callers of project.rename need no audit scope.
   composes: ["audit.write"],
   handler: async ({ projectId, title }, context) => {
     await context.call("audit.write", { text: `${projectId} is now "${title}"` })

@@ -83,7 +83,7 @@ interface Settled<TValue> {
   readonly value?: TValue
 }
 
-/** Calls at the same time, and what became of each. */
+/** Makes calls concurrently and returns the outcome of each. */
 async function many<TValue>(
   count: number,
   call: (at: number) => Promise<TValue>,
@@ -107,7 +107,7 @@ function tally(settled: readonly Settled<unknown>[]): string {
   return [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(", ")
 }
 
-/** Orders one after the other while workers come and go; gives what failed. */
+/** Places orders one after the other while workers come and go; returns the failures. */
 async function placeOrders(lane: number): Promise<string[]> {
   const failed: string[] = []
   for (let order = lane * 100_000 + 1000; isRolling; order++) {
@@ -119,7 +119,7 @@ async function placeOrders(lane: number): Promise<string[]> {
   return failed
 }
 
-/** A new worker for each old one: it starts first, and then the old one finishes what it does. */
+/** Replaces each worker: the new one starts, then the old one finishes its calls and stops. */
 async function replaceAll(old: readonly WorkerProcess[]): Promise<WorkerProcess[]> {
   const fresh: WorkerProcess[] = []
   for (const worker of old) {
@@ -129,7 +129,7 @@ async function replaceAll(old: readonly WorkerProcess[]): Promise<WorkerProcess[
   return fresh
 }
 
-/** Orders that were begun, and by whom. */
+/** Orders that were started, with the worker of each. */
 function begun(): { readonly order: string; readonly worker: string }[] {
   const lines = existsSync(journal) ? readFileSync(journal, "utf8").trim().split("\n") : []
   return lines.map((line) => {
@@ -138,12 +138,12 @@ function begun(): { readonly order: string; readonly worker: string }[] {
   })
 }
 
-/** Settles once a worker has begun an order. */
+/** Resolves when a worker has started an order. */
 async function untilBusy(name: string): Promise<void> {
   while (!begun().some(({ worker }) => worker === name)) await sleep(10)
 }
 
-/** Orders that were begun more than once. */
+/** Orders that were started more than once. */
 function twice(): number {
   const all = begun().map(({ order }) => order)
   return all.length - new Set(all).size

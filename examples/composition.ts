@@ -93,7 +93,7 @@ try {
 // #endregion
 
 // #region depth
-// A string: while it is being registered, the operation is not among those that its registry knows.
+// Typed as string: the registry does not know the operation yet while it is being registered.
 const self: string = "trip.loop"
 const loop = patient.register({
   namespace: "trip",

@@ -69,7 +69,7 @@ const exposed = await fetch(`${open.url}/api/cart/total?cart=c-4`)
 console.log("caller", (await exposed.json()).detail)
 // #endregion
 
-/** A stack has the paths of one machine. */
+/** Shortens stacks, which contain paths of this machine. */
 function shorter(fields: Readonly<Record<string, unknown>> = {}): unknown {
   return { ...fields, stack: String(fields["stack"]).split("\n")[0] }
 }

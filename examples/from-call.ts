@@ -34,12 +34,12 @@ const sales = defineOperation({
   },
 })
 
-// The shop, somewhere else.
+// The remote shop.
 const shop = createRegistry([stock, sales])
 const [near, far] = createMemoryTransports()
 const server = serveCalls({ registry: shop, transport: far })
 
-// Here.
+// The local registry.
 const gateway = new OperationRegistry()
 const remote = await fromCall(near, { namespace: "eu", registry: gateway })
 console.log(gateway.list().map(({ namespace, name }) => `${namespace}.${name}`))

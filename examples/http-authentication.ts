@@ -22,7 +22,7 @@ const served = await serveHTTP(createRegistry([whoAmI]), {
   port: 8788,
   auth: {
     apiKeys: [
-      // Only the hash has to be kept: what "operations hash-key" prints.
+      // Store only the hash, which "operations hash-key" prints.
       { hash: "547bdb3133ca7606ca79ef931a1eb92c5508264e9ece874a7671aa9c7a4813c4", identity: ada },
       { hash: hashApiKey("bob-key-0123456789"), identity: bob },
     ],

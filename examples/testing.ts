@@ -6,12 +6,12 @@ import assert from "node:assert/strict"
 import { Type } from "typebox"
 import { reminderOperations } from "./testing/reminders.ts"
 
-/** A new world for each test: nothing is shared, and nothing has to be cleaned up. */
+/** Creates a fresh environment for each test: nothing is shared, nothing has to be cleaned up. */
 function setup() {
   const clock = createManualClock(Date.UTC(2024, 0, 1))
   const sent: string[] = []
   const send = async (to: string, text: string) => void sent.push(`${to}: ${text}`)
-  // Stands for an operation of another team, under the same id.
+  // Replaces another team's operation, under the same id.
   const polish = defineOperation({
     namespace: "words",
     name: "polish",
@@ -76,7 +76,7 @@ const yes: CallOptions = { ...ada, requestInput: async () => ({ action: "accept"
       timeout: 60_000,
     },
   )
-  // Before time passes: a rejection that nobody expects ends the process.
+  // Attach the handler before time passes: an unhandled rejection ends the process.
   const rejected = assert.rejects(call, { code: "TIMEOUT" })
   await clock.advance(60_000)
   await rejected

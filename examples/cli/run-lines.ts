@@ -1,13 +1,13 @@
-// Runs the lines of a script as a shell would, in this process: starting Node for each would take longer.
+// Runs the lines of a script as a shell would, in this process: starting Node for each line would take longer.
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { main } from "../../src/cli/main.ts"
 
-/** Names the configuration, which is consent to open it: one that is found has to be trusted first. */
+/** Names the configuration explicitly: one that is only found would have to be trusted first. */
 const CONSENT = ["--config", "operations.config.json"]
 
-/** Prints each line of a script beside this module, and what it writes. */
+/** Prints each line of a script in this folder, with its output. */
 export async function runLines(name: string): Promise<void> {
   const script = readFileSync(new URL(name, import.meta.url), "utf8")
   for (const line of script.split("\n").filter((text) => text !== "")) {
@@ -36,7 +36,7 @@ async function run([, ...argv]: readonly string[]): Promise<number> {
   })
 }
 
-/** A line's words, with quotes and the rest as bash has them. */
+/** Splits a line into words, with quoting as in bash. */
 function wordsOf(line: string): string[] {
   const words = execFileSync("bash", ["-c", `printf '%s\\0' ${line}`], { encoding: "utf8" })
   return words.split("\0").slice(0, -1)

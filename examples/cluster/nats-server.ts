@@ -7,16 +7,16 @@ const MISSING = `This example starts a nats-server, and there is none on the PAT
   macOS            brew install nats-server
   elsewhere        https://github.com/nats-io/nats-server/releases`
 
-/** A NATS server on a free port of this machine, as long as the example runs. */
+/** A NATS server on a free local port, for the duration of the example. */
 export interface NatsServer extends AsyncDisposable {
   readonly url: string
 }
 
-/** Starts a NATS server. Ends the process with what to install where there is none. */
+/** Starts a NATS server. If none is installed, explains what to install and exits. */
 export async function startNatsServer(): Promise<NatsServer> {
   const { PATH = "", ...env } = process.env
   const child = spawn("nats-server", ["-a", "127.0.0.1", "-p", "-1"], {
-    // Where Debian keeps it, which is not on everybody's PATH.
+    // The path on Debian, which is often not in PATH.
     env: { ...env, PATH: `${PATH}:/usr/sbin:/usr/local/sbin` },
     stdio: ["ignore", "ignore", "pipe"],
   })

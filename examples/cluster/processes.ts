@@ -2,16 +2,16 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 
-/** A worker in a process of its own. */
+/** A worker in its own process. */
 export interface WorkerProcess {
   readonly name: string
-  /** Ends it as a crash would. */
+  /** Kills it, as in a crash. */
   crash(): Promise<void>
-  /** Lets it finish what it does. */
+  /** Lets it finish its running calls. */
   stop(): Promise<void>
 }
 
-/** Starts a worker; resolves once it takes calls. */
+/** Starts a worker; resolves when it accepts calls. */
 export async function startWorker(
   name: string,
   url: string,

@@ -4,7 +4,7 @@ import { appendFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
 
-/** What every worker serves. `worker` is its name, `journal` a file that says what ran where. */
+/** What every worker serves. `worker` is its name, `journal` a file that records what ran where. */
 export function createShop(worker: string, journal: string) {
   const quote = defineOperation({
     namespace: "order",

@@ -9,7 +9,7 @@ const transport = createNatsTransport({ servers: NATS_URL })
 const registry = createShop(WORKER, JOURNAL)
 const server = serveCalls({ registry, transport, maxInFlight: 256 })
 
-// Takes nothing new, finishes what runs, and then nothing keeps the process alive.
+// Accepts no new calls and finishes running ones; then nothing keeps the process alive.
 process.once("SIGTERM", () => void server.drain({ grace: 10_000 }))
 // #endregion
 

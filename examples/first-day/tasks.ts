@@ -3,7 +3,7 @@ import { Type } from "typebox"
 
 const Task = Type.Object({ id: Type.Integer(), title: Type.String(), owner: Type.String() })
 
-/** Operations on a list of tasks of their own: each test gets a new one. */
+/** Creates operations with their own list of tasks, so that each test gets a new one. */
 export function createTasks() {
   const tasks: { id: number; title: string; owner: string }[] = []
 

@@ -32,7 +32,7 @@ const registry = createRegistry([create, ticks])
 
 export const api = toHTTP(registry, {
   basePath: "/api/v1",
-  // The names under which the application is known; not needed where `auth` asks who calls.
+  // Public host names of the application; not needed if `auth` is set.
   allowedHosts: ["app.example.com", "api.example.com"],
   mounts: { "/api/v1/mcp": toMCP(registry) },
 })

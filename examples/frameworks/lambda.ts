@@ -1,6 +1,6 @@
 import { api } from "./api.ts"
 
-/** An event of API Gateway, payload format 2.0. */
+/** An API Gateway event, payload format 2.0. */
 interface LambdaEvent {
   readonly rawPath: string
   readonly rawQueryString: string

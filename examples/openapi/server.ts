@@ -55,7 +55,7 @@ function listBooks(page: number, response: ServerResponse): void {
   json(response, 200, books.slice(page * 2 - 2, page * 2))
 }
 
-/** A careless server: it says the reader's key in its error. */
+/** A careless server: its error contains the reader's key. */
 function lend(key: string, loan: { isbn: string }, response: ServerResponse): void {
   if (loan.isbn === books[0]?.isbn) json(response, 201, { id: 7, ...loan })
   else json(response, 409, { message: `Reader ${key} has a book already.` })
@@ -72,7 +72,7 @@ function reply({ stream }: { stream?: boolean }, response: ServerResponse): void
   response.end("data: [DONE]\n\n")
 }
 
-/** Two events on each connection, which then is lost. */
+/** Sends two events on each connection, then drops it. */
 function tell(last: number, response: ServerResponse): void {
   if (last >= 4) {
     response.writeHead(204).end()

@@ -3,13 +3,13 @@ import { defineOperation } from "@alkdev/operations"
 import type { Clock } from "@alkdev/operations"
 import { Type } from "typebox"
 
-/** What the operations need of the world. */
+/** External dependencies of the operations. */
 export interface Outside {
   readonly clock: Pick<Clock, "now" | "setTimeout">
   readonly send: (to: string, text: string) => Promise<void>
 }
 
-/** The operations; a test gives them another world. */
+/** Creates the operations; a test passes other dependencies. */
 export function reminderOperations({ clock, send }: Outside) {
   const remind = defineOperation({
     namespace: "reminder",

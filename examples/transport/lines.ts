@@ -11,7 +11,7 @@ import type { Duplex } from "node:stream"
 
 const LONGEST_LINE = 1024 * 1024
 
-/** Calls over any stream that goes both ways: one event a line, as JSON. */
+/** Carries calls over any bidirectional stream: one event per line, as JSON. */
 export class LineTransport implements Transport {
   readonly #stream: Duplex
   readonly isTrusted: boolean
@@ -20,7 +20,7 @@ export class LineTransport implements Transport {
   #unread = ""
   #room: Promise<void> | undefined
   #makeRoom: (() => void) | undefined
-  /** Why nothing can be sent any more. */
+  /** Set once the link has ended: the reason. */
   #over: CallError | undefined
 
   constructor(stream: Duplex, { isTrusted = false } = {}) {

@@ -21,7 +21,7 @@ const DOCUMENT = {
   components: { securitySchemes: { login: { type: "http", scheme: "bearer" } } },
 }
 
-/** An API that knows its users by their tokens. */
+/** An API that identifies its users by their tokens. */
 export async function startNotes(): Promise<AsyncDisposable & { readonly url: string }> {
   const server = createServer((request, response) => {
     const mine = NOTES[request.headers.authorization ?? ""]
