@@ -18,7 +18,7 @@ export interface DocCheck {
  *
  * A block fenced with `ts file=examples/x.ts` holds that file, with `ts file=examples/x.ts#name` the
  * region of that name, and with `text out=examples/x.out` what the program prints. Paths in fences start
- * at `root`; relative links start at the page and must lead somewhere.
+ * at `root`; relative links start at the page and must lead to a file, and their `#anchor` to a heading.
  */
 export function checkDocument(root: string, path: string, text: string): DocCheck {
   const faults: DocFault[] = []
@@ -30,11 +30,8 @@ export function checkDocument(root: string, path: string, text: string): DocChec
     updated.push(line)
     const fence = FENCE.exec(line)
     if (fence === null) {
-      for (const link of relativeLinks(line)) {
-        if (!existsSync(resolve(root, dirname(path), link))) {
-          faults.push({ line: at + 1, message: `links to "${link}", which does not exist` })
-        }
-      }
+      for (const message of brokenLinks(root, path, text, line))
+        faults.push({ line: at + 1, message })
       continue
     }
 
@@ -80,20 +77,43 @@ export function extractRegion(text: string, name: string): string | undefined {
   return undefined
 }
 
-/** The targets of a line's links that are files of this repository, without `#anchor` and `?query`. */
+/** The targets of a line's links that are files of this repository, or headings of the page, without `?query`. */
 export function relativeLinks(line: string): string[] {
   const text = line.replaceAll(/(`+)[^`]*?\1/g, "")
   const targets = [...text.matchAll(INLINE_LINK), ...text.matchAll(LINK_DEFINITION)]
   return targets
-    .map(([, target = ""]) => target.replace(/[#?].*$/, ""))
+    .map(([, target = ""]) => target.replace(/\?[^#]*/, ""))
     .filter((target) => target !== "" && !/^([a-z][a-z0-9+.-]*:|\/\/)/i.test(target))
     .map((target) => decodeURI(target))
+}
+
+/** The anchors of a page's headings, in the form that GitHub gives them. */
+export function headingAnchors(text: string): Set<string> {
+  const anchors = new Set<string>()
+  let fence: string | undefined
+  for (const line of text.split("\n")) {
+    const [, , marks] = FENCE.exec(line) ?? []
+    if (fence === undefined) fence = marks
+    else if (closes(line, fence)) fence = undefined
+    const [, title] = HEADING.exec(line) ?? []
+    if (fence !== undefined || title === undefined) continue
+    const slug = title
+      .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-")
+    let anchor = slug
+    for (let count = 1; anchors.has(anchor); count++) anchor = `${slug}-${count}`
+    anchors.add(anchor)
+  }
+  return anchors
 }
 
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*([^`]*)$/
 const INFO = /(?:^|\s)(file|out)=([^\s#]+)(?:\s*#(\S+))?/
 const REGION = /^\s*\/\/ #region (\S+)\s*$/
 const END_REGION = /^\s*\/\/ #endregion\b/
+const HEADING = /^#{1,6} +(.*?)\s*$/
 const INLINE_LINK = /\]\(\s*<?([^)\s>]*)>?[^)]*\)/g
 const LINK_DEFINITION = /^\s{0,3}\[[^\]]+\]:\s*<?([^\s>]+)/g
 
@@ -116,6 +136,20 @@ function sourceOf(root: string, info: string): Source | undefined {
     return { problem: `shows the region "${region}" of ${file}, which has none of that name` }
   }
   return { name: `${file}#${region}`, lines: part.split("\n") }
+}
+
+/** What is wrong with the links of one line of the page `path`, whose text is `text`. */
+function brokenLinks(root: string, path: string, text: string, line: string): string[] {
+  return relativeLinks(line).flatMap((link) => {
+    const [file = "", anchor] = link.split("#", 2)
+    const target = resolve(root, file === "" ? path : dirname(path), file)
+    if (file !== "" && !existsSync(target)) return [`links to "${file}", which does not exist`]
+    if (anchor === undefined || (file !== "" && !file.endsWith(".md"))) return []
+    const page = file === "" ? text : readFileSync(target, "utf8")
+    return headingAnchors(page).has(anchor)
+      ? []
+      : [`links to "${link}", but there is no such heading`]
+  })
 }
 
 function closes(line: string, marks: string): boolean {

@@ -2,7 +2,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { checkDocument, extractRegion, relativeLinks } from "../../scripts/lib/docs.ts"
+import {
+  checkDocument,
+  extractRegion,
+  headingAnchors,
+  relativeLinks,
+} from "../../scripts/lib/docs.ts"
 
 const EXAMPLE = [
   'import { run } from "x"',
@@ -27,7 +32,7 @@ describe("checkDocument", () => {
     mkdirSync(join(root, "docs"))
     writeFileSync(join(root, "examples/x.ts"), EXAMPLE)
     writeFileSync(join(root, "examples/x.out"), "one\n\ntwo\n")
-    writeFileSync(join(root, "docs/guide.md"), "")
+    writeFileSync(join(root, "docs/guide.md"), "# Guide\n\n## Part\n")
   })
   afterAll(() => rmSync(root, { recursive: true }))
 
@@ -112,7 +117,39 @@ describe("checkDocument", () => {
     expect(faults("[up](../README.txt) [x](../examples/x.ts)", "docs/guide.md")).toEqual([
       '1: links to "../README.txt", which does not exist',
     ])
+    expect(faults("[a](none.png?x#y)")).toEqual(['1: links to "none.png", which does not exist'])
     expect(faults("````md\n[a](none.md)\n```\n[b](none.md)\n```\n````\n")).toEqual([])
+  })
+
+  test("checks that anchors are headings of the page they point to", () => {
+    const text = page(
+      "# Title",
+      "[a](#title) [b](#gone) [c](docs/guide.md#gone)",
+      "[d](examples/x.ts#L3)",
+    )
+
+    expect(faults(text)).toEqual([
+      '2: links to "#gone", but there is no such heading',
+      '2: links to "docs/guide.md#gone", but there is no such heading',
+    ])
+    expect(faults("[part](#part)", "docs/guide.md")).toHaveLength(1)
+    expect(faults("## Part\n[part](#part)", "docs/guide.md")).toEqual([])
+  })
+})
+
+describe("headingAnchors", () => {
+  test("are lower-case words with hyphens, numbered when repeated", () => {
+    const text = [
+      "# What's `new` in [2.0](x.md)?",
+      "## Part",
+      "```md",
+      "## Code",
+      "```",
+      "## Part",
+      "#no heading",
+    ].join("\n")
+
+    expect([...headingAnchors(text)]).toEqual(["whats-new-in-20", "part", "part-1"])
   })
 })
 
@@ -137,7 +174,7 @@ describe("relativeLinks", () => {
       "b.png",
       "c.md",
     ])
-    expect(relativeLinks("[d]: d.md#x")).toEqual(["d.md"])
-    expect(relativeLinks("[e](https://x.dev/y) [f](#g) [h](mailto:a@b.c)")).toEqual([])
+    expect(relativeLinks("[d]: d.md?y#x")).toEqual(["d.md#x"])
+    expect(relativeLinks("[e](https://x.dev/y#z) [f](#g) [h](mailto:a@b.c)")).toEqual(["#g"])
   })
 })
