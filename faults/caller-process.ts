@@ -2,6 +2,7 @@
 import { LabCaller } from "./caller.ts"
 import type { CallOrder, RateOrder } from "./caller.ts"
 import type { StreamOrder } from "./consume.ts"
+import { createTransport } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
 import type { Told } from "./told.ts"
 
@@ -22,7 +23,7 @@ export type CallersOrder =
 const settings = JSON.parse(process.argv[2] ?? "{}") as CallersSettings
 const callers = Array.from(
   { length: settings.callers },
-  (_, at) => new LabCaller(`${settings.name}.${at}`, settings.bus),
+  (_, at) => new LabCaller(`${settings.name}.${at}`, createTransport(settings.bus)),
 )
 const connections: number[] = []
 for (const { transport } of callers) {

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { PendingRequestMap, silentLogger } from "../src/index.ts"
 import type { BusTransport } from "../src/transport/bus/transport.ts"
-import { createTransport } from "./engines.ts"
-import type { BusAddress } from "./engines.ts"
+import type { Transport } from "../src/transport/types.ts"
 import { consume } from "./consume.ts"
 import type { StreamOrder } from "./consume.ts"
 import { now } from "./now.ts"
@@ -12,7 +11,7 @@ import type { Told, ToldCall, ToldStream } from "./told.ts"
 /** One call to make. */
 export interface CallOrder {
   /** Without the namespace. */
-  readonly operation?: "work" | "read" | "crash" | "block" | undefined
+  readonly operation?: "work" | "read" | "crash" | "block" | "relay" | undefined
   /** Milliseconds that it takes, and those that its caller waits. */
   readonly ms?: number | undefined
   readonly timeout?: number | undefined
@@ -34,8 +33,9 @@ const TICK = 10
 export const HANGS_AFTER = 10_000
 
 /** A caller that writes down what it is told. */
-export class LabCaller implements AsyncDisposable {
-  readonly transport: BusTransport
+export class LabCaller<TTransport extends Transport = BusTransport> implements AsyncDisposable {
+  readonly transport: TTransport
+  readonly #prefix: string
   readonly #map: PendingRequestMap
   readonly #name: string
   readonly #calls: ToldCall[] = []
@@ -43,9 +43,11 @@ export class LabCaller implements AsyncDisposable {
   readonly #open = new Set<Promise<void>>()
   #isClosed = false
 
-  constructor(name: string, bus: BusAddress) {
+  /** `prefix`: how ids of the lab's operations begin for this caller. */
+  constructor(name: string, transport: TTransport, prefix = "lab.") {
     this.#name = name
-    this.transport = createTransport(bus)
+    this.#prefix = prefix
+    this.transport = transport
     this.#map = new PendingRequestMap(this.transport, { logger: silentLogger })
   }
 
@@ -136,7 +138,7 @@ export class LabCaller implements AsyncDisposable {
   #begin({ operation = "work", timeout = 5000 }: CallOrder): ToldCall {
     const told: ToldCall = {
       id: `${this.#name}-${this.#calls.length + 1}`,
-      operationId: `lab.${operation}`,
+      operationId: this.#prefix + operation,
       isIdempotent: operation === "read",
       sentAt: now(),
       timeout,

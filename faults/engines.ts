@@ -19,19 +19,49 @@ export interface BusAddress {
   readonly port: number
   /** Of the user "lab", where the broker asks for one. */
   readonly password?: string | undefined
+  /** The other servers of a NATS cluster, or the sentinels of Redis. */
+  readonly others?: readonly number[] | undefined
+  /** Whoever listens to the transport throws, and so does its logger. */
+  readonly hasBadListeners?: boolean | undefined
   readonly guard?: GuardOptions | undefined
 }
 
+/** Where a broker on loopback is, with the credentials that it asks for. */
+export function urlOf({ engine, port, password }: BusAddress): string {
+  const user = engine === "nats" ? "lab" : ""
+  const login = password === undefined ? "" : `${user}:${password}@`
+  return `${engine}://${login}127.0.0.1:${port}`
+}
+
+/** The logger of all that uses a broker. */
+export function loggerOf({ hasBadListeners = false }: BusAddress): Logger {
+  return hasBadListeners
+    ? { debug: throws, info: throws, warn: throws, error: throws }
+    : silentLogger
+}
+
 /** A transport to a broker on loopback. */
-export function createTransport(
-  { engine, port, password, guard }: BusAddress,
-  logger: Logger = silentLogger,
-): BusTransport {
+export function createTransport(address: BusAddress): BusTransport {
+  const transport = connectTo(address)
+  if (address.hasBadListeners === true) transport.onHealth(throws)
+  return transport
+}
+
+function connectTo(address: BusAddress): BusTransport {
+  const { engine, others = [], guard } = address
+  const logger = loggerOf(address)
+  const url = urlOf(address)
   if (engine === "nats") {
-    const login = password === undefined ? "" : `lab:${password}@`
-    return createNatsTransport({ servers: `nats://${login}127.0.0.1:${port}`, guard, logger })
+    const servers = [url, ...others.map((port) => urlOf({ ...address, port }))]
+    return createNatsTransport({ servers, guard, logger })
   }
-  const login = password === undefined ? "" : `:${password}@`
-  const url = `redis://${login}127.0.0.1:${port}`
-  return createRedisTransport({ url, guard, logger, maxPayload: MAX_PAYLOAD })
+  const options = { guard, logger, maxPayload: MAX_PAYLOAD }
+  if (others.length === 0) return createRedisTransport({ url, ...options })
+  const sentinels = others.map((port) => ({ host: "127.0.0.1", port }))
+  return createRedisTransport({ connect: { sentinels, name: "main" }, ...options })
+}
+
+/** A listener that is of no help. */
+export function throws(): never {
+  throw new Error("A listener throws on purpose.")
 }

@@ -3,16 +3,21 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import { setTimeout as sleep } from "node:timers/promises"
+import type { SourceStatus } from "../src/hub/model.ts"
 import type { GuardOptions } from "../src/transport/bus/options.ts"
 import type { BusStats, CallingStats } from "../src/transport/bus/stats.ts"
+import type { Transport } from "../src/transport/types.ts"
 import type { Broker } from "../test/support/brokers.ts"
+import { startNatsCluster, startRedisSentinel } from "../test/support/clusters.ts"
 import { audit } from "./audit.ts"
 import type { AuditReport } from "./audit.ts"
 import { startBroker } from "./brokers.ts"
 import { HANGS_AFTER, LabCaller } from "./caller.ts"
 import type { CallersOrder, CallersSettings } from "./caller-process.ts"
 import { Child, memoryOf } from "./children.ts"
+import { createTransport, urlOf } from "./engines.ts"
 import type { BusAddress, Engine } from "./engines.ts"
+import type { HubSettings } from "./hub-process.ts"
 import { readJournal } from "./journal.ts"
 import type { Journal } from "./journal.ts"
 import { now } from "./now.ts"
@@ -29,7 +34,7 @@ export interface LabOptions {
 }
 
 type WorkerOptions = Partial<
-  Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage" | "version">
+  Pick<WorkerSettings, "limits" | "grace" | "skew" | "sabotage" | "version" | "api">
 > & {
   /** Connects through here instead of to the broker itself. */
   readonly proxy?: FaultProxy | undefined
@@ -41,6 +46,14 @@ export interface CallersReport {
   /** When one of them was connected. */
   readonly connections: readonly number[]
   readonly stats: readonly CallingStats[]
+}
+
+/** A hub in a process of its own, and where it is. */
+export interface LabHub {
+  readonly child: Child
+  readonly url: string
+  readonly wsUrl: string
+  readonly mcpUrl: string
 }
 
 const open = new Set<Lab>()
@@ -58,15 +71,19 @@ export class Lab implements AsyncDisposable {
   readonly facts: Record<string, string | number> = {}
   /** The guard's times, the same for everybody; set it before anybody is started. */
   guard: GuardOptions | undefined
-  readonly #folder = mkdtempSync(join(tmpdir(), "operations-faults-"))
+  /** Whoever listens throws; set it before anybody is started. */
+  hasBadListeners = false
+  /** For files of a scenario. */
+  readonly folder = mkdtempSync(join(tmpdir(), "operations-faults-"))
   readonly #ended: AsyncDisposable[] = []
-  readonly #callers: LabCaller[] = []
+  readonly #callers: LabCaller<Transport>[] = []
   readonly #reports: CallersReport[] = []
   readonly #loop = monitorEventLoopDelay({ resolution: 10 })
   #random: number
   #workers = 0
   #broker: Broker | undefined
   #password: string | undefined
+  #others: readonly number[] | undefined
 
   constructor({ engine, size, seed }: LabOptions) {
     this.engine = engine
@@ -102,14 +119,29 @@ export class Lab implements AsyncDisposable {
   /** Starts the broker; with a password, everybody here knows it. */
   async startBroker(password?: string): Promise<Broker> {
     this.#password = password
-    this.#broker = this.#own(await startBroker(this.engine, { password }))
+    this.#broker = this.own(await startBroker(this.engine, { password }))
     return this.#broker
+  }
+
+  /** Starts three NATS servers, or two of Redis with a sentinel; gives those that may be lost one after the other. */
+  async startCluster(): Promise<readonly Broker[]> {
+    if (this.engine === "nats") {
+      const servers = (await startNatsCluster()).map((server) => this.own(server))
+      this.#broker = servers[0]
+      this.#others = servers.slice(1).map(({ port }) => port)
+      return servers.slice(0, 2)
+    }
+    const { main, other, sentinel } = await startRedisSentinel()
+    for (const server of [main, other, sentinel]) this.own(server)
+    this.#broker = main
+    this.#others = [sentinel.port]
+    return [main]
   }
 
   /** For a while another broker is in the place of the lab's, and takes another password. */
   async refuseFor(milliseconds: number): Promise<void> {
     await this.broker.kill()
-    const other = this.#own(
+    const other = this.own(
       await startBroker(this.engine, { password: "another", port: this.broker.port }),
     )
     await sleep(milliseconds)
@@ -119,24 +151,21 @@ export class Lab implements AsyncDisposable {
 
   /** A way to the broker on which things can go wrong. */
   async proxy(): Promise<FaultProxy> {
-    return this.#own(await FaultProxy.start(this.broker.port, this.random))
+    return this.own(await FaultProxy.start(this.broker.port, this.random))
   }
 
   /** Starts a worker; resolves when it has begun, which may be long before it is connected. */
   async launchWorker(options: WorkerOptions = {}): Promise<Child> {
-    const { limits, grace = 10_000, skew, sabotage, version, proxy } = options
+    const { grace = 10_000, proxy, ...rest } = options
     const name = `w${++this.#workers}`
     const settings: WorkerSettings = {
       name,
       bus: this.#address(proxy),
-      folder: this.#folder,
-      limits,
+      folder: this.folder,
       grace,
-      skew,
-      sabotage,
-      version,
+      ...rest,
     }
-    const worker = this.#own(new Child("worker.ts", name, settings))
+    const worker = this.own(new Child("worker.ts", name, settings))
     await worker.message("started")
     return worker
   }
@@ -157,22 +186,53 @@ export class Lab implements AsyncDisposable {
 
   /** A caller in this process. */
   caller(proxy?: FaultProxy): LabCaller {
-    const caller = new LabCaller(`c${this.#callers.length + 1}`, this.#address(proxy))
+    return this.callerOver(createTransport(this.#address(proxy)))
+  }
+
+  /** A caller with a transport of its own, for whom the ids of the lab's operations begin in another way. */
+  callerOver<TTransport extends Transport>(
+    transport: TTransport,
+    prefix?: string,
+  ): LabCaller<TTransport> {
+    const caller = new LabCaller(`c${this.#callers.length + 1}`, transport, prefix)
     this.#callers.push(caller)
-    return this.#own(caller)
+    return this.own(caller)
+  }
+
+  /** Starts a hub whose source "far" is the broker, with further sources. */
+  async hub({ sources, port = 0, apiKeys }: Partial<HubSettings> = {}): Promise<LabHub> {
+    const name = `hub${this.#ended.length}`
+    const settings: HubSettings = {
+      sources: { far: { remote: urlOf(this.#address()) }, ...sources },
+      port,
+      apiKeys,
+    }
+    const child = this.own(new Child("hub-process.ts", name, settings))
+    const { url, wsUrl, mcpUrl } = await child.message("ready")
+    return { child, url: String(url), wsUrl: String(wsUrl), mcpUrl: String(mcpUrl) }
+  }
+
+  /** How a hub says that one of its sources does. */
+  async stateOf({ child }: LabHub, source: string): Promise<string> {
+    const { sources } = await child.ask({ type: "sources" }, "sources")
+    const found = (sources as readonly SourceStatus[]).find(({ name }) => name === source)
+    return found?.state ?? "missing"
   }
 
   /** Callers in a process of their own. */
   async callers(count = 1): Promise<CallerGroup> {
     const name = `g${this.#ended.length}`
     const settings: CallersSettings = { name, bus: this.#address(), callers: count }
-    const child = this.#own(new Child("caller-process.ts", name, settings))
+    const child = this.own(new Child("caller-process.ts", name, settings))
     await child.message("ready")
     return new CallerGroup(child, (report) => this.#reports.push(report))
   }
 
-  /** Makes calls until each of these workers has answered one, so that everybody knows everybody. */
-  async warm(caller: LabCaller, workers: readonly Child[]): Promise<void> {
+  /**
+   * Makes calls until each of these workers has answered one, so that everybody knows everybody. Gives the names of
+   * those that did not.
+   */
+  async warm(caller: LabCaller<Transport>, workers: readonly Child[]): Promise<readonly string[]> {
     const missing = new Set(workers.map(({ name }) => name))
     for (const until = now() + HANGS_AFTER; missing.size > 0 && now() < until;) {
       const told = await Promise.all(
@@ -180,10 +240,11 @@ export class Lab implements AsyncDisposable {
       )
       for (const { worker = "" } of told) missing.delete(worker)
     }
+    return [...missing]
   }
 
   journal(): Journal {
-    return readJournal(this.#folder)
+    return readJournal(this.folder)
   }
 
   /** What all callers were told so far. */
@@ -225,22 +286,30 @@ export class Lab implements AsyncDisposable {
     return await holds()
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.#loop.disable()
-    // Callers before workers before the broker: none of them notices.
-    for (const one of this.#ended.splice(0).toReversed()) await one[Symbol.asyncDispose]()
-    rmSync(this.#folder, { recursive: true, force: true })
-    open.delete(this)
-  }
-
-  #own<TOwned extends AsyncDisposable>(one: TOwned): TOwned {
+  /** Something that ends with the lab. */
+  own<TOwned extends AsyncDisposable>(one: TOwned): TOwned {
     this.#ended.push(one)
     return one
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#loop.disable()
+    // Callers before workers before the broker: none of them notices.
+    for (const one of this.#ended.splice(0).toReversed()) await one[Symbol.asyncDispose]()
+    rmSync(this.folder, { recursive: true, force: true })
+    open.delete(this)
+  }
+
   #address(proxy?: FaultProxy): BusAddress {
     const { port } = proxy ?? this.broker
-    return { engine: this.engine, port, password: this.#password, guard: this.guard }
+    return {
+      engine: this.engine,
+      port,
+      password: this.#password,
+      others: this.#others,
+      hasBadListeners: this.hasBadListeners,
+      guard: this.guard,
+    }
   }
 }
 

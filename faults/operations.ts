@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
 import { CallError, createRegistry, defineOperation, silentLogger } from "../src/index.ts"
-import type { AnyRegistry } from "../src/index.ts"
+import type { OperationRegistry } from "../src/index.ts"
 import type { JournalWriter } from "./journal.ts"
 
 /** What every call of the lab is given: its id for the journal, and how long it takes. */
@@ -53,7 +53,7 @@ interface LabWorker {
 export function labRegistry(
   journal: JournalWriter,
   { name: worker, sabotage, version = "1.0.0" }: LabWorker,
-): AnyRegistry {
+): OperationRegistry {
   const base = {
     namespace: "lab",
     version,

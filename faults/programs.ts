@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { buildSync } from "esbuild"
 
-const PROGRAMS = ["worker.ts", "caller-process.ts"] as const
+const PROGRAMS = ["worker.ts", "caller-process.ts", "hub-process.ts"] as const
 
 /** What the lab runs in processes of their own. */
 export type Program = (typeof PROGRAMS)[number]
@@ -41,7 +41,7 @@ function build(): string {
     format: "esm",
     // Packages among them that are no modules ask for others by `require`.
     banner: {
-      js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
+      js: 'import { createRequire as makeRequire } from "node:module"; const require = makeRequire(import.meta.url);',
     },
     logLevel: "error",
   })

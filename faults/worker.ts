@@ -1,12 +1,13 @@
 // A worker of the fault lab, in a process of its own. Its one argument is its settings, as JSON.
-import { CallError, serveCalls, silentLogger } from "../src/index.ts"
+import { CallError, serveCalls } from "../src/index.ts"
 import type { ServeLimits } from "../src/protocol/server.ts"
-import { createTransport } from "./engines.ts"
+import { createTransport, loggerOf, throws } from "./engines.ts"
 import type { BusAddress } from "./engines.ts"
 import { JournalWriter } from "./journal.ts"
 import { now } from "./now.ts"
 import { labRegistry } from "./operations.ts"
 import type { Sabotage } from "./operations.ts"
+import { relayOperations } from "./relay.ts"
 
 /** What a worker is told when it is started. */
 export interface WorkerSettings {
@@ -22,6 +23,8 @@ export interface WorkerSettings {
   readonly sabotage?: Sabotage | undefined
   /** The version of all that it serves; 1.0.0. */
   readonly version?: string | undefined
+  /** The URL of an API that it offers, too. */
+  readonly api?: string | undefined
 }
 
 const settings = JSON.parse(process.argv[2] ?? "{}") as WorkerSettings
@@ -30,7 +33,14 @@ Date.now = () => now() + skew
 const transport = createTransport(settings.bus)
 const journal = new JournalWriter(settings.folder, settings.name)
 const registry = labRegistry(journal, settings)
-const server = serveCalls({ registry, transport, logger: silentLogger, ...settings.limits })
+if (settings.api !== undefined) registry.registerAll(relayOperations(settings.api))
+if (settings.bus.hasBadListeners === true) registry.onCall(throws)
+const server = serveCalls({
+  registry,
+  transport,
+  logger: loggerOf(settings.bus),
+  ...settings.limits,
+})
 
 /** Tells the lab, as long as there is one. */
 function tell(message: { readonly type: string; readonly [field: string]: unknown }): void {

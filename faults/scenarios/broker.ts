@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises"
+import { createWebSocketTransport } from "../../src/websocket.ts"
 import type { LabCaller } from "../caller.ts"
 import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
 import type { ToldCall } from "../told.ts"
-import { checkCodes, checkFelt, failedCalls, loadOf, setUp } from "./common.ts"
+import { checkCodes, checkFelt, checkServing, failedCalls, loadOf, setUp } from "./common.ts"
 
 /** A broker that is back before the deadline: nobody notices more than a delay. */
 export const brokerRestarted: Scenario = {
@@ -21,6 +22,38 @@ export const brokerRestarted: Scenario = {
     const report = lab.audit()
     checkCodes(lab, report, [])
     lab.checkTime("p99 is within 2.5 s", 2500, report.latency.p99)
+  },
+}
+
+/** The same, where whoever listens throws, and so does every logger: nothing else comes of it. */
+export const badListeners: Scenario = {
+  id: "F63",
+  title: "broker restarted, all listeners throw",
+  async run(lab) {
+    lab.hasBadListeners = true
+    await brokerRestarted.run(lab)
+  },
+}
+
+/** A server of a cluster is lost, and then another one: the others carry on. */
+export const clusterLoss: Scenario = {
+  id: "F64",
+  title: "servers of a cluster lost",
+  async run(lab) {
+    const servers = await lab.startCluster()
+    const workers = await lab.workers(lab.pick(3, 3, 2))
+    const caller = lab.caller()
+    await lab.warm(caller, workers)
+    const seconds = lab.pick(15, 12, 10)
+    const loading = caller.rate({ ...loadOf(lab), seconds, timeout: 20_000 })
+    for (const server of servers) {
+      await sleep(1500)
+      await server.kill()
+    }
+    await loading
+    await caller.settled()
+    checkCodes(lab, lab.audit(), [])
+    await checkServing(lab, caller, workers)
   },
 }
 
@@ -99,9 +132,12 @@ export const brokerRefuses: Scenario = {
   async run(lab) {
     await lab.startBroker("right")
     const workers = await lab.workers(lab.pick(3, 3, 2))
+    const hub = await lab.hub()
     const caller = lab.caller()
-    await lab.warm(caller, workers)
-    const loading = caller.rate({ ...loadOf(lab), timeout: 20_000 })
+    const remote = lab.callerOver(createWebSocketTransport(hub.wsUrl), "far.lab.")
+    await Promise.all([caller, remote].map((one) => lab.warm(one, workers)))
+    const load = { ...loadOf(lab), timeout: 20_000 }
+    const loading = Promise.all([caller, remote].map((one) => one.rate(load)))
     await sleep(1000)
     await lab.refuseFor(2000)
     const isBack = await lab.until(
@@ -109,25 +145,19 @@ export const brokerRefuses: Scenario = {
       BACK_AFTER,
     )
     await loading
-    await caller.settled()
+    await Promise.all([caller.settled(), remote.settled()])
     // Those that were sent while the credentials were refused need not wait.
     checkCodes(lab, lab.audit(), ["UNAVAILABLE", "WORKER_LOST"])
-    const ran = failedCalls(lab).filter(({ error }) => error?.code === "UNAVAILABLE")
-    const untold = ran.filter(({ error }) => error?.retryable !== true)
+    const refused = failedCalls(lab).filter(({ error }) => error?.code === "UNAVAILABLE")
+    const untold = refused.filter(({ error }) => error?.retryable !== true)
     lab.check("what was refused may be repeated", untold.length === 0, untold.length)
     lab.check("calls succeed again within 10 s", isBack, "")
-    await lab.warm(caller, workers)
-    const seen = new Set(
-      lab
-        .told()
-        .calls.slice(-40)
-        .map(({ worker }) => worker),
+    await checkServing(lab, caller, workers)
+    await checkServing(lab, remote, workers)
+    const nameless = remote.told.calls.filter(
+      ({ error }) => error?.code === "UNAVAILABLE" && !error.message.includes('"far"'),
     )
-    lab.check(
-      "all workers are back",
-      workers.every(({ name }) => seen.has(name)),
-      [...seen].join(" "),
-    )
+    lab.check("the hub names its source", nameless.length === 0, nameless[0]?.error?.message ?? "")
   },
 }
 
@@ -155,13 +185,7 @@ export const brokerAbsent: Scenario = {
     const held = await early
     lab.check("what waited succeeds", held.error === undefined, held.error?.code ?? "ok")
     lab.checkTime("calls succeed within 1.5 s", 1500, took)
-    await lab.warm(caller, workers)
-    const seen = new Set(lab.told().calls.map(({ worker }) => worker))
-    lab.check(
-      "all workers are found",
-      workers.every(({ name }) => seen.has(name)),
-      [...seen].join(" "),
-    )
+    await checkServing(lab, caller, workers)
   },
 }
 

@@ -1,3 +1,4 @@
+import type { Transport } from "../../src/transport/types.ts"
 import type { AuditReport } from "../audit.ts"
 import type { LabCaller, RateOrder } from "../caller.ts"
 import type { Child } from "../children.ts"
@@ -26,6 +27,16 @@ export async function setUp(
   const caller = lab.caller()
   await lab.warm(caller, workers)
   return { caller, workers }
+}
+
+/** Each of these workers answers calls. */
+export async function checkServing(
+  lab: Lab,
+  caller: LabCaller<Transport>,
+  workers: readonly Child[],
+): Promise<void> {
+  const missing = await lab.warm(caller, workers)
+  lab.check("all workers serve", missing.length === 0, `not ${missing.join(" ")}`)
 }
 
 /** One of the workers, by the seed. */
@@ -93,4 +104,21 @@ export function longestFrom(
   calls: readonly Pick<ToldCall, "sentAt" | "settledAt">[],
 ): number {
   return Math.max(0, ...calls.map(({ sentAt, settledAt = at }) => settledAt - Math.max(at, sentAt)))
+}
+
+/** Reconnects are spread: no tenth of a second has most of them. Gives the milliseconds from the first to the last. */
+export function checkSpread(lab: Lab, times: readonly number[]): number {
+  const sorted = times.toSorted((one, other) => one - other)
+  const spread = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0)
+  const crowd = Math.max(
+    0,
+    ...sorted.map((from) => sorted.filter((at) => at >= from && at < from + 100).length),
+  )
+  lab.facts["reconnects"] = `${sorted.length} in ${spread} ms, at most ${crowd} in 100 ms`
+  lab.checkBusy(
+    "no tenth of a second has most of the reconnects",
+    crowd * 2 <= sorted.length,
+    `${crowd} of ${sorted.length}`,
+  )
+  return spread
 }

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { tookOf } from "../audit.ts"
 import type { JournalEntry } from "../journal.ts"
-import type { Lab } from "../lab.ts"
 import type { Scenario } from "../scenario.ts"
-import { checkCodes } from "./common.ts"
+import { checkCodes, checkSpread } from "./common.ts"
 import { megabytes, watchMemory } from "./memory.ts"
 
 /** Ten thousand calls at once: all are answered, and hardly any is asked for twice. */
@@ -129,20 +128,4 @@ export const herd: Scenario = {
       reports.flatMap(({ connections }) => connections.filter((at) => at >= back)),
     )
   },
-}
-
-/** Reconnects are spread: no tenth of a second has most of them. */
-function checkSpread(lab: Lab, times: readonly number[]): void {
-  const sorted = times.toSorted((one, other) => one - other)
-  const spread = (sorted.at(-1) ?? 0) - (sorted[0] ?? 0)
-  const crowd = Math.max(
-    0,
-    ...sorted.map((from) => sorted.filter((at) => at >= from && at < from + 100).length),
-  )
-  lab.facts["reconnects"] = `${sorted.length} in ${spread} ms, at most ${crowd} in 100 ms`
-  lab.checkBusy(
-    "no tenth of a second has most of the reconnects",
-    crowd * 2 <= sorted.length,
-    `${crowd} of ${sorted.length}`,
-  )
 }

@@ -1,10 +1,19 @@
 import type { Scenario } from "../scenario.ts"
 import { allGone } from "./all-gone.ts"
-import { brokerAbsent, brokerFrozen, brokerGone, brokerRefuses, brokerRestarted } from "./broker.ts"
+import {
+  badListeners,
+  brokerAbsent,
+  brokerFrozen,
+  brokerGone,
+  brokerRefuses,
+  brokerRestarted,
+  clusterLoss,
+} from "./broker.ts"
 import { dateSteps, wrongClocks } from "./clocks.ts"
 import { crashLoop } from "./crash-loop.ts"
 import { herd, hotOperation, manyInFlight, overload } from "./crowd.ts"
 import { drainInFlight, rollingRestart } from "./drain.ts"
+import { deadServer, dyingChild, hubRestarted } from "./hub.ts"
 import { cuts, damage, latency, oneWayLoss } from "./network.ts"
 import { payload } from "./payload.ts"
 import {
@@ -14,6 +23,7 @@ import {
   oneFrozenOfMany,
   slowConsumer,
 } from "./streams.ts"
+import { truncatedAnswers } from "./truncated.ts"
 import { twoVersions } from "./versions.ts"
 import { workerBlocked, workerFrozen, workerFrozenLong, workerHalfOpen } from "./worker-frozen.ts"
 import { workerKilled, workerKilledIdempotent } from "./worker-killed.ts"
@@ -52,4 +62,10 @@ export const SCENARIOS: readonly Scenario[] = [
   wrongClocks,
   twoVersions,
   dateSteps,
+  dyingChild,
+  hubRestarted,
+  deadServer,
+  truncatedAnswers,
+  badListeners,
+  clusterLoss,
 ]

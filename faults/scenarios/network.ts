@@ -4,7 +4,7 @@ import type { Child } from "../children.ts"
 import type { Lab } from "../lab.ts"
 import type { FaultProxy } from "../proxy.ts"
 import type { Scenario } from "../scenario.ts"
-import { checkCodes, loadOf } from "./common.ts"
+import { checkCodes, checkServing, loadOf } from "./common.ts"
 
 /** Workers at the broker, and a caller with a bad way to it. */
 async function setUpBehind(
@@ -89,14 +89,7 @@ export const damage: Scenario = {
     const honest = ["WORKER_LOST", "TIMEOUT", "UNAVAILABLE", "DATA_LOSS", "VALIDATION_ERROR"]
     checkCodes(lab, lab.audit(), honest)
     // Whoever was hit serves and calls again.
-    await lab.warm(caller, [...others, behind])
-    const seen = new Set(
-      lab
-        .told()
-        .calls.slice(-40)
-        .map(({ worker }) => worker),
-    )
-    lab.check("the worker that was hit serves again", seen.has(behind.name), [...seen].join(" "))
+    await checkServing(lab, caller, [...others, behind])
     lab.check("its process lives", behind.isAlive, "")
   },
 }

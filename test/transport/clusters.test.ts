@@ -4,15 +4,14 @@ import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import type { BusTransport } from "../../src/transport/bus/transport.ts"
 import { createNatsTransport } from "../../src/transport/nats.ts"
 import { createRedisTransport } from "../../src/transport/redis.ts"
-import { freePort, provideNats, provideRedis, startNats, startRedis } from "../support/brokers.ts"
-import type { Broker, BrokerOptions } from "../support/brokers.ts"
+import { provideNats, provideRedis, startRedis } from "../support/brokers.ts"
+import type { Broker } from "../support/brokers.ts"
+import { startNatsCluster, startRedisSentinel } from "../support/clusters.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 
-/** A broker that ends with its test. */
-async function started(starting: Promise<Broker>): Promise<Broker> {
-  const broker = await starting
-  onTestFinished(() => broker[Symbol.asyncDispose]())
-  return broker
+/** Brokers that end with their test. */
+function endsWithTest(brokers: readonly Broker[]): void {
+  for (const broker of brokers) onTestFinished(() => broker[Symbol.asyncDispose]())
 }
 
 /** A worker and a caller, each with a transport of its own, and what ran. */
@@ -53,19 +52,10 @@ function expectOnce(runs: readonly string[]): void {
 }
 
 describe.skipIf(!(await provideNats()))("a cluster of NATS servers", () => {
-  /** Three servers that know each other. */
-  async function cluster(): Promise<Broker[]> {
-    const ports = [await freePort(), await freePort(), await freePort()]
-    const routes = ports.map((port) => `"nats://127.0.0.1:${port}"`).join(", ")
-    const options = (port: number): BrokerOptions => ({
-      config: `cluster { name: "test", listen: "127.0.0.1:${port}", routes: [${routes}] }\n`,
-    })
-    return await Promise.all(ports.map((port) => started(startNats(options(port)))))
-  }
-
   test("carries calls between its servers, and survives the loss of the one in use", async () => {
-    const servers = await cluster()
-    const [first, second, third] = servers as [Broker, Broker, Broker]
+    const servers = await startNatsCluster()
+    endsWithTest(servers)
+    const [first, second, third] = servers
     const given = { worker: [first, third], caller: [second, third] }
     const { call, runs } = await system((who) =>
       createNatsTransport({
@@ -86,19 +76,8 @@ describe.skipIf(!(await provideNats()))("a cluster of NATS servers", () => {
 
 describe.skipIf(!(await provideRedis()))("Redis", () => {
   test("behind sentinels is found again after another server has taken over", async () => {
-    const main = await started(startRedis())
-    const other = await started(startRedis({ config: `replicaof 127.0.0.1 ${main.port}\n` }))
-    const monitor = `sentinel monitor main 127.0.0.1 ${main.port} 1`
-    const times = "sentinel down-after-milliseconds main 500\nsentinel failover-timeout main 5000"
-    const sentinel = await started(
-      startRedis({ config: `${monitor}\n${times}\n`, args: ["--sentinel"] }),
-    )
-    // A sentinel has to know the other one before it can choose it.
-    const admin = new Redis(sentinel.port)
-    onTestFinished(() => admin.disconnect())
-    await expect
-      .poll(async () => JSON.stringify(await admin.call("sentinel", "replicas", "main")))
-      .toContain(String(other.port))
+    const { main, other, sentinel } = await startRedisSentinel()
+    endsWithTest([main, other, sentinel])
     const sentinels = [{ host: "127.0.0.1", port: sentinel.port }]
     const { call, runs } = await system(() =>
       createRedisTransport({ connect: { sentinels, name: "main" }, logger: silentLogger }),
@@ -113,8 +92,9 @@ describe.skipIf(!(await provideRedis()))("Redis", () => {
     const config =
       "cluster-enabled yes\ncluster-config-file nodes.conf\ncluster-announce-ip 127.0.0.1\n" +
       "cluster-node-timeout 1000\n"
-    const start = (): Promise<Broker> => started(startRedis({ config }))
+    const start = (): Promise<Broker> => startRedis({ config })
     const nodes = [await start(), await start(), await start()]
+    endsWithTest(nodes)
     const admins = nodes.map(({ port }) => new Redis(port))
     onTestFinished(() => {
       for (const admin of admins) admin.disconnect()

@@ -13,6 +13,7 @@
 //   --chunks              every answer in pieces of 3 bytes, with Windows line ends
 //   --children            starts a process of its own that lives on (its pid in the tool `process`)
 //   --pid-file=PATH       writes its pid, and that of its child, a line each
+//   --lifetime=MS         ends with code 3 so many milliseconds after its tools were listed
 //   --once=PATH           the faults that end or stop it hold while this file is not there; it makes it
 
 import { spawn } from "node:child_process"
@@ -31,6 +32,7 @@ const flags = parseFlags(process.argv.slice(2), {
   chunks: false,
   children: false,
   pidFile: "",
+  lifetime: 0,
   once: "",
 })
 
@@ -93,6 +95,9 @@ process.stdout.on("error", () => {
 function take(line: string): void {
   if (line.trim() === "") return
   const message = JSON.parse(line) as { method?: string }
+  if (message.method === "tools/list" && flags.lifetime > 0) {
+    setTimeout(() => process.exit(3), flags.lifetime)
+  }
   if (message.method === "tools/call") {
     if (flags.stderrFlood > 0) process.stderr.write(flood(flags.stderrFlood))
     if (flags.flood > 0) {

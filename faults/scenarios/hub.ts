@@ -1,0 +1,119 @@
+import { createHash } from "node:crypto"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { createWebSocketTransport } from "../../src/websocket.ts"
+import { awkward } from "../../test/mcp/support/awkward.ts"
+import type { Scenario } from "../scenario.ts"
+import { checkCodes, checkSpread, failedCalls, loadOf } from "./common.ts"
+
+/** How the ids of the lab's operations begin at a hub: over its broker, and over the MCP endpoint of another hub. */
+const FAR = "far.lab."
+const TOOLS = "tools.far_lab_"
+
+/** An MCP server that dies soon after each start is started ever more seldom, and hinders nobody else. */
+export const dyingChild: Scenario = {
+  id: "F59",
+  title: "MCP child that dies after each start",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(2)
+    const pidFile = join(lab.folder, "pids")
+    const hub = await lab.hub({ sources: { tools: { mcp: awkward({ lifetime: 300, pidFile }) } } })
+    const caller = lab.callerOver(createWebSocketTransport(hub.wsUrl), FAR)
+    await lab.warm(caller, workers)
+    const seconds = lab.pick(30, 15, 5)
+    await caller.rate({ ...loadOf(lab), perSecond: 50, seconds })
+    await caller.settled()
+    checkCodes(lab, lab.audit(), [])
+    const starts = readFileSync(pidFile, "utf8").trim().split("\n").length
+    lab.facts["starts"] = `${starts} in ${seconds} s`
+    lab.check("it is started again", starts > 1, starts)
+    lab.check("at most 10 times", starts <= 10, starts)
+  },
+}
+
+/** A hub is killed and started again: its clients come back by themselves, and not all at once. */
+export const hubRestarted: Scenario = {
+  id: "F60",
+  title: "200 clients of a hub that restarts",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(2)
+    const tokens = Array.from({ length: lab.pick(200, 100, 20) }, (_, at) => `token-${at}`)
+    const apiKeys = tokens.map((token, at) => ({
+      id: `client${at}`,
+      hash: createHash("sha256").update(token).digest("hex"),
+    }))
+    const first = await lab.hub({ apiKeys })
+    const callers = tokens.map((token) =>
+      lab.callerOver(createWebSocketTransport(first.wsUrl, { token }), FAR),
+    )
+    const one = callers[0]
+    if (one !== undefined) await lab.warm(one, workers)
+    const order = { ms: 300, timeout: 20_000 }
+    const before = Promise.all(callers.map((caller) => caller.call(order)))
+    await sleep(100)
+    const port = Number(new URL(first.url).port)
+    first.child.kill("SIGKILL")
+    const lost = (await before).filter(({ error }) => error !== undefined).length
+    const restarting = lab.hub({ apiKeys, port })
+    const back = new Map<unknown, number>()
+    const areBack = await lab.until(() => {
+      for (const caller of callers) {
+        if (caller.transport.state === "open" && !back.has(caller)) back.set(caller, Date.now())
+      }
+      return back.size === callers.length
+    }, 30_000)
+    await restarting
+    const after = await Promise.all(callers.map((caller) => caller.call(order)))
+    checkCodes(lab, lab.audit(), ["UNAVAILABLE"])
+    lab.check("all clients come back", areBack, back.size)
+    lab.check("all connections were lost", lost === callers.length, lost)
+    const failed = after.filter(({ error }) => error !== undefined).length
+    lab.check("all calls succeed then", failed === 0, failed)
+    const spread = checkSpread(lab, [...back.values()])
+    if (lab.size === "full") lab.check("they take 1 s or more", spread >= 1000, spread)
+    lab.checkTime("they take 2 s at most", 2000, spread)
+  },
+}
+
+/** An MCP server on the web dies: the hub shows it as lost with the first call that fails, and finds it again. */
+export const deadServer: Scenario = {
+  id: "F61",
+  title: "HTTP MCP server killed, back after 2 s",
+  async run(lab) {
+    await lab.startBroker()
+    const workers = await lab.workers(2)
+    const inner = await lab.hub()
+    const hub = await lab.hub({ sources: { tools: { mcp: inner.mcpUrl } } })
+    const [direct, byTool] = [FAR, TOOLS].map((prefix) =>
+      lab.callerOver(createWebSocketTransport(hub.wsUrl), prefix),
+    )
+    if (direct === undefined || byTool === undefined) return
+    await lab.warm(direct, workers)
+    await lab.warm(byTool, workers)
+    const loading = Promise.all([direct, byTool].map((caller) => caller.rate(loadOf(lab))))
+    await sleep(1000)
+    inner.child.kill("SIGKILL")
+    await inner.child.exit
+    const first = await byTool.call({ ms: 1 })
+    const state = await lab.stateOf(hub, "tools")
+    await sleep(2000)
+    await lab.hub({ port: Number(new URL(inner.url).port) })
+    const isBack = await lab.until(
+      async () => (await lab.stateOf(hub, "tools")) === "ready",
+      60_000,
+    )
+    await loading
+    await Promise.all([direct.settled(), byTool.settled()])
+    const last = await byTool.call({ ms: 1, timeout: 20_000 })
+    checkCodes(lab, lab.audit(), ["UNAVAILABLE"])
+    lab.check("a call of it fails", first.error !== undefined, first.error?.code ?? "ok")
+    lab.check("it is shown as lost right then", state === "lost", state)
+    lab.check("it is shown as ready again", isBack, "")
+    lab.check("and serves", last.error === undefined, last.error?.message ?? "ok")
+    const hit = failedCalls(lab).filter(({ operationId }) => operationId.startsWith(FAR)).length
+    lab.check("calls past it succeed", hit === 0, hit)
+  },
+}
