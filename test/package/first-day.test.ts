@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { manifest, root } from "../support/manifest.ts"
 import { BUILD_TIMEOUT, buildPackage, run } from "./build.ts"
 
-/** A block of the README: a file to write, commands to type, or what they print. */
+/** A block of the page: a file to write, commands to type, or what they print. */
 interface Block {
   readonly kind: "ts" | "sh" | "text"
   readonly name: string
@@ -20,13 +20,12 @@ interface Block {
 /** Time for a block of commands, in milliseconds: some install packages. */
 const COMMAND_TIMEOUT = 300_000
 
-const PORTS = ["3000", "3001", "3002"]
+const PORTS = ["3000", "3001", "3002", "3003"]
 
-/** The blocks of "The first ten minutes", in their order. */
+/** The blocks of "Getting started", in their order. */
 async function readBlocks(): Promise<Block[]> {
-  const readme = await readFile(join(root, "README.md"), "utf8")
-  const section = /\n## The first ten minutes\n([\s\S]*?)\n## /.exec(readme)?.[1] ?? ""
-  const fences = section.matchAll(
+  const page = await readFile(join(root, "docs/getting-started.md"), "utf8")
+  const fences = page.matchAll(
     /^```(ts|sh|text) (?:file|out)=examples\/first-day\/(\S+)\n([\s\S]*?)^```$/gm,
   )
   return Array.from(fences, ([, kind = "", name = "", text = ""]) => ({
@@ -36,7 +35,7 @@ async function readBlocks(): Promise<Block[]> {
   }))
 }
 
-/** As many free ports as the README names. */
+/** As many free ports as the page names. */
 async function freePorts(): Promise<Map<string, string>> {
   const servers = PORTS.map(() => createServer().listen(0, "127.0.0.1"))
   await Promise.all(servers.map((server) => once(server, "listening")))
@@ -60,7 +59,7 @@ async function pinPackages(commands: string, tarball: string): Promise<string> {
   return (await Promise.all(lines)).join("\n")
 }
 
-describe("the first ten minutes of the README, in an empty folder with the packed tarball", () => {
+describe("docs/getting-started.md, followed in an empty folder with the packed tarball", () => {
   let folder: string
   let app: string
   let tarball: string
@@ -93,7 +92,14 @@ describe("the first ten minutes of the README, in an empty folder with the packe
       // A group of its own, so that what npx starts ends with it.
       detached: true,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: undefined, CI: "true" },
+      env: {
+        ...process.env,
+        NO_COLOR: "1",
+        FORCE_COLOR: undefined,
+        CI: "true",
+        // `operations init` trusts what it writes: nothing else may be needed.
+        OPERATIONS_TRUST: undefined,
+      },
     })
   }
 
@@ -122,7 +128,7 @@ describe("the first ten minutes of the README, in an empty folder with the packe
       const blocks = await readBlocks()
       const ports = await freePorts()
       const local = (text: string): string =>
-        text.replaceAll(/\b300[0-2]\b/g, (port) => ports.get(port) ?? port)
+        text.replaceAll(/\b300[0-3]\b/g, (port) => ports.get(port) ?? port)
       await mkdir(app)
 
       const expected: string[] = []
@@ -142,7 +148,7 @@ describe("the first ten minutes of the README, in an empty folder with the packe
       }
 
       expect(actual).toEqual(expected)
-      expect(expected).toHaveLength(10)
+      expect(expected).toHaveLength(13)
     },
     10 * COMMAND_TIMEOUT,
   )

@@ -141,7 +141,7 @@ test(
   "what the README says to install is enough for its command line",
   async () => {
     const readme = await readFile(resolve(root, "README.md"), "utf8")
-    const line = /^npm install (@alkdev\/operations .+)$/m.exec(section(readme, "One command"))
+    const line = /^npm install (@alkdev\/operations .+)$/m.exec(section(readme, "The hub"))
     const names = (line?.[1] ?? "").split(" ").filter((name) => name !== "@alkdev/operations")
     expect(names).not.toEqual([])
     for (const name of names) await link(name)

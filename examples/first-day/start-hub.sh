@@ -1,0 +1,2 @@
+export $(cat client.env)
+npx @alkdev/operations serve --port 3003
