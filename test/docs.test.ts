@@ -55,6 +55,25 @@ describe("the pages", () => {
     },
   )
 
+  test("each page opens with an example of its own", () => {
+    const pages = ["README.md", ...markdownIn("docs")]
+    const openings = pages.map((page) => ({
+      page,
+      opening: /^```.*\n([^`]+)/m.exec(read(page))?.[1],
+    }))
+    const shared = openings.filter(({ page, opening }) =>
+      openings.some((other) => other.page !== page && other.opening === opening),
+    )
+
+    expect(shared).toEqual([])
+  })
+
+  test("the index lists each guide once", () => {
+    const index = read("docs/README.md")
+
+    expect(guides.filter((guide) => index.split(`(guides/${guide})`).length !== 2)).toEqual([])
+  })
+
   // Whoever owns a name on a public registry could otherwise run programs where an example was copied.
   test("programs that examples fetch are in our own scopes", () => {
     const pages = ["docs", "examples", "src/cli", "demo"].flatMap((folder) =>
@@ -88,6 +107,13 @@ describe("the pages", () => {
     expect(decisions.filter((file) => !page.includes(`(decisions/${file})`))).toEqual([])
   })
 })
+
+/** The pages of a folder, without decisions. */
+function markdownIn(folder: string): string[] {
+  return readdirSync(new URL(`../${folder}/`, import.meta.url), { recursive: true })
+    .map((name) => `${folder}/${String(name).replaceAll("\\", "/")}`)
+    .filter((name) => name.endsWith(".md") && !name.includes("/decisions/"))
+}
 
 /** The names in the `export type { … }` lists of a barrel. */
 function exportedTypes(file: string): string[] {

@@ -1,0 +1,44 @@
+import { compileSchema, createRegistry, defineOperation, silentLogger } from "@alkdev/operations"
+import { toHTTP } from "@alkdev/operations/to-http"
+import { Type } from "typebox"
+
+const registry = createRegistry(
+  [
+    defineOperation({
+      namespace: "vault",
+      name: "open",
+      type: "mutation",
+      description: "Opens the vault",
+      inputSchema: Type.Object({ code: Type.String() }),
+      outputSchema: Type.Boolean(),
+      accessControl: { requiredScopes: ["vault"] },
+      handler: () => true,
+    }),
+    defineOperation({
+      namespace: "vault",
+      name: "check",
+      type: "query",
+      description: "Checks the vault",
+      inputSchema: Type.Object({}),
+      outputSchema: Type.Boolean(),
+      accessControl: { requiredScopes: [] },
+      handler: () => {
+        throw new Error("connect postgres://admin:hunter2@db failed")
+      },
+    }),
+  ],
+  { logger: silentLogger },
+)
+
+// An input cannot claim an identity.
+const forged = { code: "1", identity: { id: "ada", scopes: ["vault"] }, trusted: true }
+await registry.execute("vault.open", forged).catch((error: Error) => console.log(error.message))
+
+// A caller does not see the message of an error that was not written for callers.
+await using api = toHTTP(registry)
+const response = await api.fetch(new Request("http://localhost/api/vault/check"))
+console.log(response.status, ((await response.json()) as { detail: string }).detail)
+
+// A hostile pattern cannot block the process.
+const schema = compileSchema(Type.String({ pattern: "^(a+)+$" }))
+console.log(schema.check(`${"a".repeat(50_000)}!`))
