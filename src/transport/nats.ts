@@ -35,7 +35,10 @@ export interface NatsTransportOptions extends BusOptions {
   readonly connection?: NatsConnection | undefined
   /** What the client takes besides: credentials, TLS and the like. */
   readonly connect?: NatsConnectOptions | undefined
-  /** Allows a broker on another machine without TLS or without credentials. */
+  /**
+   * Allows a broker on another machine without TLS or without credentials, and tickets over one whose version has
+   * known ways round its permissions.
+   */
   readonly insecure?: boolean | undefined
 }
 
@@ -62,6 +65,7 @@ export function createNatsTransport(options: NatsTransportOptions = {}): BusTran
     prefix: options.prefix ?? "operations",
     clock,
     logger,
+    insecure,
   })
   return createBusTransport(USER, bus, options, "nats")
 }

@@ -32,7 +32,7 @@ export function checkSafety(user: string, safety: BrokerSafety): void {
 }
 
 /** Whether a host is this machine, in any spelling that a URL has for it. */
-function isLoopback(host: string): boolean {
+export function isLoopback(host: string): boolean {
   const bare = host.toLowerCase().replace(/^\[|\]$/g, "")
   return (
     bare === "localhost" ||

@@ -65,6 +65,15 @@ export function notSigned(operationId: string, thrown: unknown): CallError {
   )
 }
 
+/** The broker does not protect tickets. */
+export function unsafeTicket(operationId: string, risk: string): CallError {
+  return refusal(
+    "UNAVAILABLE",
+    `"${operationId}" was not sent: its ticket would not be safe. ${risk}`,
+    { operationId, retryable: false },
+  )
+}
+
 /** A request that no broker would take. */
 export function tooLarge({ operationId }: CallEntry, bytes: number, maxPayload: number): CallError {
   return refusal(

@@ -5,7 +5,7 @@ import { isCallError } from "../../errors.ts"
 import type { CallError } from "../../errors.ts"
 import type { CallerCore } from "./caller-core.ts"
 import type { CallEntry, Step } from "./caller-entry.ts"
-import { notSent, notSigned, say, tooLarge } from "./caller-failures.ts"
+import { notSent, notSigned, say, tooLarge, unsafeTicket } from "./caller-failures.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import { bytesBeyond } from "./outbox.ts"
 import { RequestBatch } from "./request-batch.ts"
@@ -220,6 +220,8 @@ export class Dispatcher {
       core.fail(entry, "TIMEOUT", say.timeout(entry))
       return
     }
+    const risk = entry.ticket === undefined ? undefined : core.bus.ticketRisk?.()
+    if (risk !== undefined) throw unsafeTicket(entry.operationId, risk)
     const isNow = this.#mayRunNow(entry)
     this.#sending(entry, worker, isNow, now)
     const message = entry.requestText(isNow, now)

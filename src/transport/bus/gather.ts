@@ -6,7 +6,7 @@ import type { ResponseEnvelope } from "../../response-envelope.ts"
 import type { CallFate } from "../types.ts"
 import type { CallerCore } from "./caller-core.ts"
 import { bodyOf, timedText, unclaimed } from "./caller-entry.ts"
-import { notSent, notSigned } from "./caller-failures.ts"
+import { notSent, notSigned, unsafeTicket } from "./caller-failures.ts"
 import { mergeAnswers } from "./gather-merge.ts"
 import type { KnownWorker } from "./known-worker.ts"
 import type { WorkerMessage } from "./messages.ts"
@@ -180,6 +180,8 @@ export class Gather implements DeadlineEntry {
     const now = core.now()
     const left = this.#deadline === Number.POSITIVE_INFINITY ? undefined : this.#deadline - now
     if (left !== undefined && left <= 0) return
+    const risk = this.#ticket === undefined ? undefined : core.bus.ticketRisk?.()
+    if (risk !== undefined) throw unsafeTicket(this.event.operationId, risk)
     this.#rounds++
     this.#askedAt = now
     const sent = { attempt: this.#rounds, isNow: true, ticket: this.#ticket }

@@ -14,6 +14,12 @@ export interface Bus {
   readonly maxPayload: number
   /** The broker itself finds one of those who serve an operation. Without it callers choose. */
   readonly hasQueues: boolean
+  /**
+   * Why a ticket must be neither sent nor accepted over the present connection; `undefined` where it may be.
+   *
+   * Asked for every ticket: another server of a cluster may be another version.
+   */
+  ticketRisk?(): string | undefined
   /** Starts connecting and listening. Called once. */
   open(receiver: BusReceiver): void
   /**

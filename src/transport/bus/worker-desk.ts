@@ -13,6 +13,8 @@ import type { WorkerOffer } from "./worker-offer.ts"
 
 /** What a guarded worker goes by besides its bus. */
 export interface WorkerParts extends Pick<BusOptions, "identify" | "verifier"> {
+  /** Why no ticket is accepted over the present connection. */
+  readonly ticketRisk?: (() => string | undefined) | undefined
   readonly clock: Clock
   readonly logger: Logger
   /** From 0 to 1, for the keys of grants; the platform's own when left out. */

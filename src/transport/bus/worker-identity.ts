@@ -1,9 +1,9 @@
 import type { Identity } from "../../types.ts"
 import type { CallerMessage } from "./messages.ts"
-import type { BusOptions } from "./options.ts"
-import { noVerifier } from "./worker-refusals.ts"
+import type { WorkerParts } from "./worker-desk.ts"
+import { noVerifier, unsafeTicket } from "./worker-refusals.ts"
 
-type Identifying = Pick<BusOptions, "identify" | "verifier">
+type Identifying = Pick<WorkerParts, "identify" | "verifier" | "ticketRisk">
 type Request = CallerMessage & { readonly type: "request" }
 
 /**
@@ -14,11 +14,13 @@ type Request = CallerMessage & { readonly type: "request" }
 export function identityOf(
   { event, ticket }: Request,
   user: string,
-  { identify, verifier }: Identifying,
+  { identify, verifier, ticketRisk }: Identifying,
 ): Identity | undefined | Promise<Identity | undefined> {
   if (ticket === undefined) return identify?.(user)
   const { operationId, requestId, input } = event
   if (verifier === undefined) throw noVerifier(operationId)
+  const risk = ticketRisk?.()
+  if (risk !== undefined) throw unsafeTicket(operationId, risk)
   return verifier.verify(ticket, { operationId, requestId, user, input })
 }
 

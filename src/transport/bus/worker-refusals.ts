@@ -74,6 +74,15 @@ export function usedTicket(operationId: string): CallError {
   )
 }
 
+/** The broker does not protect tickets: anyone may have sent this one. */
+export function unsafeTicket(operationId: string, risk: string): CallError {
+  return refusal(
+    "UNAVAILABLE",
+    `"${operationId}" was not called: this worker accepts no tickets for now. ${risk}`,
+    { operationId, retryable: false },
+  )
+}
+
 /** A ticket came to a worker that reads none: falling back to somebody else would be worse. */
 export function noVerifier(operationId: string): CallError {
   return refusal(

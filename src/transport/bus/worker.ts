@@ -46,7 +46,7 @@ export class GuardedWorker {
     this.#bus = bus
     this.#desk = {
       settings,
-      parts,
+      parts: { ...parts, ticketRisk: () => bus.ticketRisk?.() },
       offer: new WorkerOffer(bus, clock, logger),
       callers: new CallerPeers({ address, maxBytes, clock, answer }),
       calls: new WorkerCalls(settings.maxKeptBytes),

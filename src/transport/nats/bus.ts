@@ -5,6 +5,7 @@ import { tagOf } from "../../internal/user-tag.ts"
 import type { Logger } from "../../logger.ts"
 import type { Clock } from "../../platform.ts"
 import type { Bus, BusCaller, BusReceiver } from "../bus/types.ts"
+import { isLoopback } from "../bus/broker-safety.ts"
 import { Warnings } from "../bus/warnings.ts"
 import { NatsLink } from "./link.ts"
 import { Pulse } from "./pulse.ts"
@@ -20,6 +21,8 @@ export interface NatsBusParts {
   readonly prefix: string
   readonly clock: Clock
   readonly logger: Logger
+  /** Tickets may go over a server on another machine that is known to have ways round its permissions. */
+  readonly insecure?: boolean | undefined
 }
 
 /** What servers take unless they are told otherwise. */
@@ -41,6 +44,7 @@ export class NatsBus implements Bus {
   /** Marks of the last requests, with where they went. */
   readonly #requests = new Map<string, string>()
   readonly #warned = new Set<string>()
+  readonly #insecure: boolean
   #receiver: BusReceiver | undefined
   #connection: NatsConnection | undefined
   #isConnected = false
@@ -51,7 +55,8 @@ export class NatsBus implements Bus {
   /** Why it is not heard that workers come and go, until somebody calls and wants to know. */
   #untold: CallError | undefined
 
-  constructor({ from, user, prefix, clock, logger }: NatsBusParts) {
+  constructor({ from, user, prefix, clock, logger, insecure = false }: NatsBusParts) {
+    this.#insecure = insecure
     this.address = tagOf(user) + randomName()
     this.#subjects = new Subjects(prefix, user, this.address)
     this.#warnings = new Warnings(logger, clock)
@@ -89,6 +94,18 @@ export class NatsBus implements Bus {
 
   get maxPayload(): number {
     return this.#maxPayload
+  }
+
+  ticketRisk(): string | undefined {
+    const connection = this.#connection
+    // Of the connection itself: after a reconnect messages may come before the client reports it.
+    const version = connection?.info?.version
+    if (this.#insecure || connection === undefined || version === undefined) return undefined
+    const warning = versionWarning(version)
+    if (warning === undefined) return undefined
+    const server = connection.getServer()
+    if (isLoopback(server.slice(0, server.lastIndexOf(":")))) return undefined
+    return `${warning}, or give createNatsTransport() { insecure: true } if its network is yours alone.`
   }
 
   open(receiver: BusReceiver): void {
@@ -222,7 +239,7 @@ export class NatsBus implements Bus {
     if (version === undefined || this.#warned.has(version)) return
     this.#warned.add(version)
     const warning = versionWarning(version)
-    if (warning !== undefined) this.#warnings.warn(warning, {})
+    if (warning !== undefined) this.#warnings.warn(`${warning}.`, {})
   }
 
   #onProblem(error: Error): void {

@@ -5,7 +5,7 @@ const FIXED: readonly (readonly [minor: number, patch: number])[] = [
 ]
 const SINCE = 14
 
-/** Why a server should be replaced, from the version that it tells; `undefined` when it need not be. */
+/** Why a server should be replaced, from its version, without the final period; `undefined` when it need not be. */
 export function versionWarning(version: string): string | undefined {
   const parts = /^v?(\d+)\.(\d+)\.(\d+)/.exec(version)
   if (parts === null) return undefined
@@ -15,6 +15,6 @@ export function versionWarning(version: string): string | undefined {
   if (fixed !== undefined && patch >= fixed[1]) return undefined
   return (
     `The NATS server is version ${version}, which has known ways round its permissions. ` +
-    `Install 2.11.16, 2.12.7, 2.14.0 or a later one of these lines.`
+    `Install 2.11.16, 2.12.7, 2.14.0 or a later release of these lines`
   )
 }
