@@ -191,7 +191,8 @@ describe("OperationRegistry.execute", () => {
     const full = { limit: 5, nested: { deep: "x" } }
     await registry.execute("a.b", full)
     expect(seen[0]).toEqual({ limit: 10, nested: { deep: "d" } })
-    expect(seen[1]).toBe(full)
+    expect(seen[1]).toEqual(full)
+    expect(seen[1]).not.toBe(full)
   })
 
   test("a property with a default may be left out, required or not", async () => {

@@ -1,8 +1,29 @@
 import { refusal } from "../errors.ts"
+import { readFailure } from "../schema/engine.ts"
 import { invalid, toValueErrors } from "../validation.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"
+import { CallSink } from "./sink.ts"
+
+/**
+ * The input as access, its check and the handler see it: what the checks look at is read here, and nowhere else.
+ *
+ * Throws `VALIDATION_ERROR` where it cannot be read, once it is known that this caller may call.
+ */
+export function readInput(call: Call, input: unknown, trusted: boolean): unknown {
+  const { record, options } = call
+  if (record.readInput === undefined || typeof input !== "object" || input === null) return input
+  if (options instanceof CallSink && options.hasPlainInput) return input
+  try {
+    return record.readInput(input)
+  } catch (thrown) {
+    call.kernel.permit(call, undefined, trusted)
+    const { path, message } = readFailure(thrown)
+    const stamp = { operationId: record.id, requestId: call.requestId }
+    throw invalid("VALIDATION_ERROR", `Input for "${record.id}"`, [{ path, message }], stamp)
+  }
+}
 
 /** The input that a handler gets; most are handed on as they are. */
 export function admitInput(call: Call, input: unknown): unknown {

@@ -18,7 +18,7 @@ import { optionsFault, rootOptions } from "./options.ts"
 import { asRefusal, badOptions, closed, notFound, tooDeep, wrongKind } from "./refusals.ts"
 import type { CallError } from "../errors.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
-import { admitInput, isStillChecked } from "./input.ts"
+import { admitInput, isStillChecked, readInput } from "./input.ts"
 import { CallSink } from "./sink.ts"
 import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
@@ -100,8 +100,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
     let prepared: unknown
     try {
       call = this.#open(id, sink, undefined)
-      this.admit(call, input, false)
-      prepared = admitInput(call, input)
+      prepared = this.admit(call, input, false)
       this.begin(call)
     } catch (thrown) {
       const refused = asRefusal(thrown, call, sink)
@@ -164,8 +163,19 @@ export class Kernel implements PipelineHost, EnvDirectory {
     })
   }
 
-  /** Everything between the look-up and the input: is this call allowed to be? */
-  admit(call: Call, input: unknown, trusted: boolean): void {
+  /**
+   * Everything between the look-up and the handler. Gives the input for the handler, or a promise of it.
+   *
+   * Access, the check of the input and the handler all see what is read of the input here.
+   */
+  admit(call: Call, input: unknown, trusted: boolean): unknown {
+    const read = readInput(call, input, trusted)
+    this.permit(call, read, trusted)
+    return admitInput(call, read)
+  }
+
+  /** Throws where this call is not allowed to be. */
+  permit(call: Call, input: unknown, trusted: boolean): void {
     const { record, parent, options } = call
     if (options !== undefined && !(options instanceof CallSink && options.isSound)) {
       const fault = optionsFault(options)
@@ -283,8 +293,7 @@ export class Kernel implements PipelineHost, EnvDirectory {
   }
 
   #start(call: Call, input: unknown, trusted: boolean): Promise<ResponseEnvelope> {
-    this.admit(call, input, trusted)
-    const prepared = admitInput(call, input)
+    const prepared = this.admit(call, input, trusted)
     if (isStillChecked(call, prepared)) return this.#runLater(call, prepared)
     return this.#run(call, prepared)
   }

@@ -3,6 +3,9 @@ import type { AccessRequirement } from "../access.ts"
 import { lazyView } from "../internal/lazy-operation.ts"
 import type { Compiled } from "../schema/compiled.ts"
 import type { Normalizer } from "../schema/normalize/index.ts"
+import { References } from "../schema/normalize/references.ts"
+import { compileReadOnce, schemaOfPath } from "../schema/read-once.ts"
+import type { ReadOnce } from "../schema/read-once.ts"
 import type { NormalizeMode, OperationPolicy, OperationSpec, OutputMode } from "../types.ts"
 import { compileComposes } from "./composes.ts"
 import type { ComposesMatcher } from "./composes.ts"
@@ -55,6 +58,8 @@ export class OperationRecord {
    * as when it says no, the slow half decides.
    */
   inputPasses: Passes
+  /** Copies what the checks of access and input look at, if they do. Compiled when first asked; may throw. */
+  readInput: ReadOnce | undefined
   /** Whether a result goes to the caller as it is; the same way. */
   outputPasses: Passes
 
@@ -89,6 +94,20 @@ export class OperationRecord {
           : () => false
       return this.inputPasses(value)
     }
+    const path = this.requirement?.resourceId ?? undefined
+    // What a vendor gives is another value than it was given: then only access looks at this one.
+    const isOpen = this.inputIsOpen || this.vendor !== undefined
+    this.readInput =
+      isOpen && path === undefined
+        ? undefined
+        : (value) => {
+            const others = path === undefined ? [] : [schemaOfPath(path)]
+            const read = isOpen
+              ? compileReadOnce(others, new References({}))
+              : this.input.readOnce(others)
+            this.readInput = read
+            return read(value)
+          }
     this.outputPasses = (value) => {
       this.outputPasses = this.output.passes(this.normalizeMode)
       return this.outputPasses(value)

@@ -11,6 +11,11 @@ export abstract class CallSink extends CancelToken {
   /** What it says about its call is known to be sound, and need not be read beforehand. */
   readonly isSound: boolean = false
 
+  /** Its input was parsed from text or copied by the platform: reading it again gives the same. */
+  get hasPlainInput(): boolean {
+    return false
+  }
+
   abstract succeed(envelope: ResponseEnvelope): void
   abstract fail(thrown: unknown): void
 }

@@ -4,7 +4,7 @@ import type { ResponseEnvelope } from "../response-envelope.ts"
 import type { CallOptions } from "../types.ts"
 import { Call } from "./call.ts"
 import { CallContext } from "./context.ts"
-import { admitInput, isStillChecked } from "./input.ts"
+import { isStillChecked } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
 import type { Kernel } from "./kernel.ts"
 import type { ObservedCall } from "./observe.ts"
@@ -92,8 +92,7 @@ export class Stream implements EnvelopeStream {
     const call = new Call(kernel, record, parent, options)
     this.#call = call
     this.#observed = kernel.observer?.begin(call)
-    kernel.admit(call, input, trusted)
-    const prepared = admitInput(call, input)
+    const prepared = kernel.admit(call, input, trusted)
     if (!isStillChecked(call, prepared)) {
       this.#running = new RunningStream(call, prepared, this.#observed)
       return undefined

@@ -5,6 +5,9 @@ import type { JsonSchema } from "./json.ts"
 import { extractPart } from "./extract.ts"
 import { compileNormalizer } from "./normalize/index.ts"
 import type { Normalizer } from "./normalize/index.ts"
+import { References } from "./normalize/references.ts"
+import { compileReadOnce } from "./read-once.ts"
+import type { ReadOnce } from "./read-once.ts"
 import { jsonSchemaOf } from "./standard.ts"
 
 /** A Standard Schema result. */
@@ -157,6 +160,11 @@ export class Compiled implements CompiledSchema {
     return this.validator.part === undefined
       ? probing(test, normalizer)
       : probingLater(test, normalizer)
+  }
+
+  /** Copies what this schema looks at, and what `others` do; they have no references. */
+  readOnce(others: readonly JsonSchema[]): ReadOnce {
+    return compileReadOnce([this.schema, ...others], new References(this.schema))
   }
 
   /** What brings data to this schema, in one of four ways. */

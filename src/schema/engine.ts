@@ -72,7 +72,7 @@ function validator(schema: JsonSchema, formats: boolean): SchemaValidator {
         if (issues.length > 0) return issues
         return [{ path: "", keyword: "schema", message: "does not match the schema" }]
       } catch (thrown) {
-        return [failure(thrown)]
+        return [readFailure(thrown)]
       }
     },
   }
@@ -107,7 +107,8 @@ function interpret(schema: JsonSchema, links: Links, formats: boolean): Test {
   return (value) => Check(prepared.context, prepared.schema as object, value)
 }
 
-function failure(thrown: unknown): SchemaIssue {
+/** The issue of a value that cannot be read, from what reading it threw. */
+export function readFailure(thrown: unknown): SchemaIssue {
   if (thrown instanceof RangeError) {
     return { path: "", keyword: "depth", message: "is nested too deeply, or contains itself" }
   }

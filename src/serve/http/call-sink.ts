@@ -53,6 +53,10 @@ export class HTTPCall extends CallSink implements CallOptions {
     return this.#incoming.requestId
   }
 
+  override get hasPlainInput(): boolean {
+    return true
+  }
+
   run(registry: AnyRegistry, input: unknown): Promise<ResponseEnvelope> {
     const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
     watchSoon(this)
