@@ -37,6 +37,10 @@ interface Totals {
   readonly errors: Map<string, number>
 }
 
+// `tsx` turns source maps on: Node.js decodes a module's map when the first stack through it is read and keeps it, up to
+// 3 MB for each. A rare error, hours into a run, would look like growth.
+process.setSourceMapsEnabled(false)
+
 const totals = new Map<string, Totals>(
   Object.keys(VISITS).map((name) => [name, { answered: 0, errors: new Map() }]),
 )
@@ -75,7 +79,7 @@ async function main(duration: number): Promise<number> {
     performance.now() - began >= duration && samples.length >= FEWEST_ROUNDS
   for (let round = 0; !isDone(); round++) {
     await runRound(soak, place, round)
-    samples.push(takeSample(place.signal))
+    samples.push(await takeSample(place.signal))
     process.stderr.write(`${describe(round, samples.at(-1) as Sample)}\n`)
   }
   for (const [name, { answered }] of totals) {

@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process"
 import { join } from "node:path"
 import { promisify } from "node:util"
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { describe, expect, test } from "vitest"
-import { growthOf } from "../../scripts/soak/growth.ts"
+import { collectGarbage, growthOf } from "../../scripts/soak/growth.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
 
@@ -26,6 +28,19 @@ describe("growthOf", () => {
     expect(growing("sockets", [3, 3, 3, 5, 5, 5, 5, 5, 5])).toBe(false)
     expect(growing("timers", [1, 1, 1, 1, 1, 1, 1, 9, 1])).toBe(false)
   })
+})
+
+test("collectGarbage collects what finalizers hold", async () => {
+  setFlagsFromString("--expose-gc")
+  globalThis.gc ??= runInNewContext("gc") as typeof globalThis.gc
+  const finalizers = new FinalizationRegistry<object>(() => undefined)
+  const held = Array.from({ length: 100 }, () => {
+    const value = {}
+    finalizers.register({}, value)
+    return new WeakRef(value)
+  })
+  await collectGarbage()
+  expect(held.filter((one) => one.deref() !== undefined)).toEqual([])
 })
 
 // The whole: `npm run soak`, ten minutes.
