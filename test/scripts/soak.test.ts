@@ -5,6 +5,7 @@ import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"
 import { describe, expect, test } from "vitest"
 import { collectGarbage, growthOf } from "../../scripts/soak/growth.ts"
+import { PROCESS_PATIENCE } from "../support/patience.ts"
 
 const ROOT = join(import.meta.dirname, "../..")
 
@@ -43,9 +44,15 @@ test("collectGarbage collects what finalizers hold", async () => {
   expect(held.filter((one) => one.deref() !== undefined)).toEqual([])
 })
 
+// In each of which processes start again.
+const ROUNDS = 3
 // The whole: `npm run soak`, ten minutes.
-test("a hub serves all surfaces while its sources break", async () => {
-  const args = ["--expose-gc", "--import", "tsx", "scripts/soak.ts", "--quick"]
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
-  expect(stdout).toContain("MCP, single requests")
-})
+test(
+  "a hub serves all surfaces while its sources break",
+  async () => {
+    const args = ["--expose-gc", "--import", "tsx", "scripts/soak.ts", "--quick"]
+    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: ROOT })
+    expect(stdout).toContain("MCP, single requests")
+  },
+  ROUNDS * PROCESS_PATIENCE,
+)
