@@ -2,6 +2,9 @@ import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
 import { typeboxEngine } from "../../src/schema/engine.ts"
 import { admitPattern } from "../../src/schema/pattern.ts"
+import { parseRegex } from "../../src/schema/regex-parse.ts"
+import { isExplosive } from "../../src/schema/regex-safety.ts"
+import { isNative } from "../../src/schema/safe-regexp.ts"
 import { TOO_LONG } from "../support/patience.ts"
 
 const admit = (pattern: string): string => {
@@ -47,6 +50,30 @@ describe("patterns that are legal only without the u flag", () => {
     for (const pattern of [String.raw`^\u{1F600}$`, String.raw`\/a`, "", "[]", "[^]", "a|b|"]) {
       expect(admit(pattern)).toBe(pattern)
     }
+  })
+})
+
+describe("patterns that are taken without analysis", () => {
+  test.each([
+    "^",
+    "^$",
+    "^/v1/file_links",
+    "^/v1/accounts/[^/]+/persons",
+    "^/[^/]+/[^/]+$",
+    "^[^/]+",
+    "^a-z: @,=&%#~ 0$",
+  ])("the analysis finds nothing in %s", (pattern) => {
+    expect(admitPattern(pattern, 4096)).toEqual({ pattern })
+    expect(isNative(pattern)).toBe(true)
+    expect(isExplosive(parseRegex(pattern))).toBe(false)
+    expect(() => new RegExp(pattern, "u")).not.toThrow()
+  })
+
+  test.each([
+    ["^([^/]+)+$", "unsafe-pattern"],
+    ["^/[^/]+/)", "bad-pattern"],
+  ])("%s is not one of them", (pattern, expected) => {
+    expect(admit(pattern)).toBe(expected)
   })
 })
 
