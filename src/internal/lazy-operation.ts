@@ -43,31 +43,34 @@ export interface LazyParts
 export type LazyOperation = OperationSpec &
   OperationPolicy & { readonly handler: OperationHandler | SubscriptionHandler }
 
-/** What is made when it is first read. */
-const LAZY = [
-  "inputSchema",
-  "outputSchema",
-  "errorSchemas",
-  "examples",
-  "_meta",
-  "handler",
-] as const
+// The same functions for all operations, so that all have one hidden class.
+const INPUT_SCHEMA = /* @__PURE__ */ lazily("inputSchema")
+const OUTPUT_SCHEMA = /* @__PURE__ */ lazily("outputSchema")
+const ERROR_SCHEMAS = /* @__PURE__ */ lazily("errorSchemas")
+const EXAMPLES = /* @__PURE__ */ lazily("examples")
+const META = /* @__PURE__ */ lazily("_meta")
+const HANDLER = /* @__PURE__ */ lazily("handler")
 
-type Lazy = (typeof LAZY)[number]
+const define: (target: object, key: string, descriptor: PropertyDescriptor) => void =
+  Object.defineProperty
 
-/** Everything but what is lazy; private, so that a copy of an operation does not pass for one. */
+/**
+ * Everything but what is lazy; private, so that a copy of an operation does not pass for one.
+ *
+ * Fields are declared and not defined: thousands of these are made, and each field would be written twice.
+ */
 class LazySpec {
-  readonly name: string
-  readonly namespace: string
-  readonly version: string
-  readonly type: OperationType
-  readonly title: string | undefined
-  readonly description: string
-  readonly tags: readonly string[] | undefined
-  readonly accessControl: AccessControl
-  readonly visibility: Visibility | undefined
-  readonly annotations: OperationAnnotations | undefined
-  readonly deprecated: boolean | undefined
+  declare readonly name: string
+  declare readonly namespace: string
+  declare readonly version: string
+  declare readonly type: OperationType
+  declare readonly title: string | undefined
+  declare readonly description: string
+  declare readonly tags: readonly string[] | undefined
+  declare readonly accessControl: AccessControl
+  declare readonly visibility: Visibility | undefined
+  declare readonly annotations: OperationAnnotations | undefined
+  declare readonly deprecated: boolean | undefined
   readonly #parts: LazyParts
 
   constructor(parts: LazyParts) {
@@ -83,12 +86,7 @@ class LazySpec {
     this.visibility = parts.visibility
     this.annotations = parts.annotations
     this.deprecated = parts.deprecated
-    // One by one and with the same functions each time: that is what engines are quick at.
-    Object.defineProperty(this, "inputSchema", DESCRIPTORS.inputSchema)
-    Object.defineProperty(this, "outputSchema", DESCRIPTORS.outputSchema)
-    Object.defineProperty(this, "errorSchemas", DESCRIPTORS.errorSchemas)
-    Object.defineProperty(this, "examples", DESCRIPTORS.examples)
-    Object.defineProperty(this, "_meta", DESCRIPTORS._meta)
+    defineLazy(this)
   }
 
   static partsOf(value: object): LazyParts | undefined {
@@ -97,7 +95,7 @@ class LazySpec {
 }
 
 class LazyView extends LazySpec {
-  readonly handler: unknown
+  declare readonly handler: unknown
 
   constructor(parts: LazyParts, handler: unknown) {
     super(parts)
@@ -106,36 +104,48 @@ class LazyView extends LazySpec {
 }
 
 class LazyDefinition extends LazySpec {
-  readonly normalize: NormalizeMode | undefined
-  readonly output: OutputMode | undefined
-  readonly defaults: OperationPolicy["defaults"]
-  readonly timeout: OperationPolicy["timeout"]
-  readonly asData: OperationPolicy["asData"]
-  readonly imported: OperationPolicy["imported"]
+  declare readonly normalize: NormalizeMode | undefined
+  declare readonly output: OutputMode | undefined
+  declare readonly defaults: OperationPolicy["defaults"]
+  declare readonly timeout: OperationPolicy["timeout"]
+  declare readonly asData: OperationPolicy["asData"]
+  declare readonly imported: OperationPolicy["imported"]
 
   constructor(parts: LazyParts) {
     super(parts)
-    Object.defineProperty(this, "handler", DESCRIPTORS.handler)
     this.normalize = parts.normalize
     this.output = parts.output
     this.defaults = parts.defaults
     this.timeout = parts.timeout
     this.asData = parts.asData
     this.imported = parts.imported
+    define(this, "handler", HANDLER)
   }
 }
 
-const DESCRIPTORS = /* @__PURE__ */ Object.fromEntries(
-  /* @__PURE__ */ LAZY.map((key) => [
-    key,
-    {
-      enumerable: true,
-      get(this: object): unknown {
-        return LazySpec.partsOf(this)?.[key]
-      },
+/**
+ * Adds what is lazy to a spec. A function of its own: together with the rest it would be so large that engines
+ * compile it while a document of a thousand operations is imported, which takes longer than they save.
+ */
+function defineLazy(spec: LazySpec): void {
+  define(spec, "inputSchema", INPUT_SCHEMA)
+  define(spec, "outputSchema", OUTPUT_SCHEMA)
+  define(spec, "errorSchemas", ERROR_SCHEMAS)
+  define(spec, "examples", EXAMPLES)
+  define(spec, "_meta", META)
+}
+
+/** A property that is made when it is first read. */
+function lazily(
+  key: "inputSchema" | "outputSchema" | "errorSchemas" | "examples" | "_meta" | "handler",
+): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: object): unknown {
+      return LazySpec.partsOf(this)?.[key]
     },
-  ]),
-) as Readonly<Record<Lazy, PropertyDescriptor>>
+  }
+}
 
 /**
  * An operation that costs next to nothing until it is used: everything dear is read from `parts`,
