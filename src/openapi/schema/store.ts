@@ -39,7 +39,9 @@ export class SchemaStore implements Surroundings {
   /** Takes over a schema that stands in an operation. */
   convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
     const isWritten = view === "output" && this.hasTextIntegers
-    if (!isWritten && isUnchanged(raw)) return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
+    if (!isWritten && isUnchanged(raw, this.document.hidesProperties)) {
+      return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
+    }
     const ref = onlyRef(raw)
     const known = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
     if (known !== undefined) return known
