@@ -37,6 +37,8 @@ export class OpenAPIDocument {
   readonly version: Version
   /** Some property may be read-only or write-only; where none is, nobody has to look. */
   readonly hidesProperties: boolean
+  /** It was JSON: no part of it is shared or contains itself, and writing a part as text costs what its length says. */
+  readonly isTree: boolean
   /** What is lost because of a limit, in sentences for whoever reads the report. */
   readonly losses: Set<string> = new Set()
   readonly #files: Map<string, SourceFile>
@@ -52,9 +54,11 @@ export class OpenAPIDocument {
     external: ReadonlyMap<string, unknown> = new Map(),
     refused: ReadonlyMap<string, string> = new Map(),
     hidesProperties = true,
+    isTree = false,
   ) {
     this.root = root
     this.hidesProperties = hidesProperties
+    this.isTree = isTree
     this.version = versionOf(root)
     this.entry = { url, root }
     this.#files = new Map([[url, this.entry]])

@@ -17,12 +17,16 @@ export interface ParseOptions {
 export interface ParsedDocument {
   readonly document: Record<string, unknown>
   readonly warnings: string[]
+  /** It was JSON text: no part of it is shared or contains itself. */
+  readonly isTree: boolean
 }
 
 /** Any JSON or YAML value, and what is odd about its text. */
 export interface ParsedText {
   readonly value: unknown
   readonly warnings: string[]
+  /** It was JSON: no part of it is shared. */
+  readonly isTree?: boolean
 }
 
 const MAX_BYTES = 64 * 1024 * 1024
@@ -42,8 +46,9 @@ const MAX_RELAXED = 8 * 1024 * 1024
 export function parseDocument(source: unknown, options: ParseOptions = {}): ParsedDocument {
   const what = options.what ?? "The OpenAPI document"
   const text = textOf(source, what)
-  const { value, warnings } =
+  const parsed: ParsedText =
     text === undefined ? { value: source, warnings: [] } : parseText(text, options)
+  const { value, warnings, isTree = false } = parsed
   if (text === undefined && reading(what, () => isDeep(value, CHECKED_NODES))) {
     throw tooDeep(what, true)
   }
@@ -55,7 +60,7 @@ export function parseDocument(source: unknown, options: ParseOptions = {}): Pars
   }
   const { warning } = reading(what, () => checkIsOpenAPI(value, what))
   if (warning !== undefined) warnings.push(warning)
-  return { document: value as Record<string, unknown>, warnings }
+  return { document: value as Record<string, unknown>, warnings, isTree }
 }
 
 /** Reads JSON or YAML that may be anything: a whole document, or a file that one refers to. */
@@ -85,7 +90,7 @@ function readJson(text: string, what: string): ParsedText {
     return readRelaxed(text, what, thrown)
   }
   if (text.length <= CHECKED_TEXT && isDeep(value, Infinity)) throw tooDeep(what, false)
-  return { value, warnings: [] }
+  return { value, warnings: [], isTree: true }
 }
 
 // `{openapi: 3.1.0}` is YAML, and so is JSON with comments after `#` or a comma too many.

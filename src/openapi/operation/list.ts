@@ -55,6 +55,16 @@ export class RawOperation {
     return this.#holder?.file ?? this.#item.file
   }
 
+  /** It and its path stand in the document itself, without references. */
+  get isDirect(): boolean {
+    return this.#parts === undefined && this.#holder === undefined
+  }
+
+  /** What its path says for all operations, references not followed. */
+  get pathRaw(): Raw {
+    return this.#item.raw
+  }
+
   get pointer(): string {
     return `${this.#holder?.pointer ?? ownPointer(this.#item.path)}/${this.#key}`
   }

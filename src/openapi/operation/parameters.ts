@@ -1,3 +1,5 @@
+// One idea: the parameters of an operation, read once for all operations that declare the same ones.
+import type { TSchema } from "typebox"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import { brokenMessage, isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
@@ -20,46 +22,34 @@ export interface LegacyBody {
 }
 
 /** The parameters of an operation. */
-export interface Parameters {
+export interface Parameters extends LegacyBody {
   readonly list: readonly Parameter[]
-  readonly legacy: LegacyBody
   /** What a header `Accept` says by default. */
   readonly accept: string | undefined
   readonly notes: readonly Note[]
+  /** The input that they are without a body, once it was made: many operations share their parameters. */
+  input?: TSchema | undefined
 }
 
-/** What a list of parameters in the document holds. */
-interface Listed extends LegacyBody {
-  readonly parameters: readonly Parameter[]
-  readonly accept: string | undefined
-  readonly notes: readonly Note[]
-  /** Some may have to be told apart: they share a name, or one is called like the body. */
-  readonly isCrowded: boolean
-}
-
-const NO_PARAMETERS: readonly Parameter[] = []
 const NO_FORM: readonly Place[] = []
 const NO_NOTES: readonly Note[] = []
+const NO_NAMES: readonly string[] = []
 
-const NOTHING: Listed = {
-  parameters: NO_PARAMETERS,
-  body: undefined,
-  form: NO_FORM,
-  contentType: undefined,
-  accept: undefined,
-  notes: NO_NOTES,
-  isCrowded: false,
-}
-
-/** A list that is being read; lists of which most stay empty are made when something comes. */
-class Listing implements Listed {
-  readonly parameters: Parameter[] = []
+/** What a list of parameters in the document holds; most of its own lists stay empty, and are made when something comes. */
+class Listing implements Parameters {
+  readonly list: Parameter[] = []
   body: Place | undefined = undefined
   form: readonly Place[] = NO_FORM
   contentType: string | undefined = undefined
   accept: string | undefined = undefined
   notes: readonly Note[] = NO_NOTES
+  /** Names of those that stand in the path. */
+  variables: readonly string[] = NO_NAMES
+  /** Some may have to be told apart: they share a name, or one is called like the body. */
   isCrowded = false
+  input: TSchema | undefined = undefined
+  /** This list with those of paths, where it was joined before. */
+  joined: Map<Listing, Listing> | undefined = undefined
 
   addAll(reads: readonly Read[]): void {
     for (let index = 0; index < reads.length; index++) this.add(reads[index] as Read)
@@ -68,7 +58,7 @@ class Listing implements Listed {
   add({ parameter, place, note, accept }: Read): void {
     if (note !== undefined) this.note(note)
     this.accept ??= accept
-    if (parameter !== undefined) this.#addParameter(parameter)
+    if (parameter !== undefined) this.addParameter(parameter)
     else if (place === undefined) return
     else if ((place.value as Raw)["in"] === "body") this.body ??= place
     else this.form = [...this.form, place]
@@ -78,12 +68,12 @@ class Listing implements Listed {
     this.notes = [...this.notes, note]
   }
 
-  #addParameter(parameter: Parameter): void {
-    const { parameters } = this
-    const same = findNamed(parameters, parameter)
+  addParameter(parameter: Parameter): void {
+    const same = findNamed(this.list, parameter)
     if (same === "same") return
     this.isCrowded ||= same === "named" || parameter.name === "body"
-    parameters.push(parameter)
+    this.list.push(parameter)
+    if (parameter.in === "path") this.variables = [...this.variables, parameter.name]
   }
 }
 
@@ -94,10 +84,13 @@ const MAX_LISTS = 8
 export class ParameterReader {
   readonly #document: OpenAPIDocument
   readonly #byRef = new Map<SourceFile, Map<string, readonly Read[]>>()
+  /** Lists of the document itself by their JSON: most say what others say, in the same words. */
+  readonly #byText = new Map<string, Listing>()
   /** The list of the path that was read last: its operations follow each other. */
-  #shared: { readonly list: unknown; readonly found: Listed } | undefined
+  #shared: { readonly list: unknown; readonly found: Listing } | undefined
+  #knownShared: { readonly list: unknown; readonly found: Listing } | undefined
   readonly #undeclared = new Map<string, Parameter>()
-
+  readonly #nothing = new Listing()
   readonly #sends: SendsHeader
 
   constructor(document: OpenAPIDocument, sends: SendsHeader) {
@@ -110,33 +103,63 @@ export class ParameterReader {
    *
    * Each gets a key in the input. Of several that share a name, the first (path before query before
    * header before cookie) has the plain name and the others say where they go: `query_id`.
+   *
+   * For notes they are read where they stand; otherwise what is said in the same words elsewhere will do.
    */
-  read(operation: RawOperation, hasBody: boolean): Parameters {
-    const own = this.#list(operation.member("parameters"), false)
-    const shared = this.#list(operation.shared("parameters"), true)
-    const joined = shared === NOTHING ? own : joinLists(own, shared)
-    const missing = undeclaredNames(operation.path, joined.parameters)
-    const isCopied = missing.length > 0 || joined.isCrowded
-    const notes = isCopied ? joined.notes.slice() : joined.notes
-    const { body, form, contentType } = joined
-    let list = joined.parameters
-    if (isCopied) {
-      const declared = [...list, ...this.#undeclaredOf(missing, operation, notes as Note[])]
-      const isBody = hasBody || body !== undefined || form.length > 0
-      list = withKeys(this.#document, declared, isBody, operation, notes as Note[])
-    }
-    return {
-      list,
-      legacy: { body, form, contentType },
-      accept: joined.accept,
-      notes,
-    }
+  read(operation: RawOperation, hasBody: boolean, isNoted: boolean): Parameters {
+    const isKept = !isNoted && this.#document.isTree && operation.isDirect
+    const joined = isKept ? this.#known(operation) : this.#readAll(operation)
+    const missing = undeclaredNames(operation.path, joined.variables)
+    if (missing.length === 0 && !joined.isCrowded) return joined
+    const { list, body, form, contentType, accept } = joined
+    const notes = joined.notes.slice()
+    const declared = [...list, ...this.#undeclaredOf(missing, operation, notes)]
+    const isBody = hasBody || body !== undefined || form.length > 0
+    const keyed = withKeys(this.#document, declared, isBody, operation, notes)
+    return { list: keyed, body, form, contentType, accept, notes }
   }
 
-  #list(declared: Place | undefined, isShared: boolean): Listed {
-    if (declared === undefined) return NOTHING
-    const known = isShared ? this.#shared : undefined
-    if (known !== undefined && known.list === declared.value) return known.found
+  #readAll(operation: RawOperation): Listing {
+    const own = this.#list(operation.member("parameters"))
+    const declared = operation.shared("parameters")
+    if (declared === undefined) return own
+    if (this.#shared === undefined || this.#shared.list !== declared.value) {
+      this.#shared = { list: declared.value, found: this.#list(declared) }
+    }
+    return joinLists(own, this.#shared.found)
+  }
+
+  /** The same, from what was read before if it can be. */
+  #known(operation: RawOperation): Listing {
+    const own = this.#knownList(operation, operation.raw["parameters"], false)
+    const list = operation.pathRaw["parameters"]
+    if (list === undefined || list === null) return own
+    if (this.#knownShared === undefined || this.#knownShared.list !== list) {
+      this.#knownShared = { list, found: this.#knownList(operation, list, true) }
+    }
+    const { found } = this.#knownShared
+    if (own === this.#nothing) return found
+    let joined = own.joined?.get(found)
+    if (joined === undefined) {
+      joined = joinLists(own, found)
+      ;(own.joined ??= new Map()).set(found, joined)
+    }
+    return joined
+  }
+
+  #knownList(operation: RawOperation, list: unknown, isShared: boolean): Listing {
+    if (list === undefined || list === null) return this.#nothing
+    const text = textOf(list)
+    const known = this.#byText.get(text)
+    if (known !== undefined) return known
+    const place = isShared ? operation.shared("parameters") : operation.member("parameters")
+    const found = this.#list(place)
+    if (text !== "") this.#byText.set(text, found)
+    return found
+  }
+
+  #list(declared: Place | undefined): Listing {
+    if (declared === undefined) return this.#nothing
     const found = new Listing()
     const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
     if (isBroken(followed)) {
@@ -146,8 +169,7 @@ export class ParameterReader {
       const message = `"parameters" must be a list; it is left out.`
       found.note(noteAt(this.#document, followed, message))
     } else this.#addMembers(followed.value, followed, found)
-    if (this.#document.version === "2.0") found.contentType = declaredType(found.parameters)
-    if (isShared) this.#shared = { list: declared.value, found }
+    if (this.#document.version === "2.0") found.contentType = declaredType(found.list)
     return found
   }
 
@@ -219,23 +241,30 @@ export class ParameterReader {
 }
 
 /** An operation's own parameters, and those of its path that it does not override. */
-function joinLists(own: Listed, shared: Listed): Listed {
-  const parameters = own.parameters.slice()
-  let isCrowded = own.isCrowded || shared.isCrowded
-  for (let index = 0; index < shared.parameters.length; index++) {
-    const parameter = shared.parameters[index] as Parameter
-    const same = findNamed(own.parameters, parameter)
-    if (same !== "same") parameters.push(parameter)
-    isCrowded ||= same === "named"
+function joinLists(own: Listing, shared: Listing): Listing {
+  const joined = new Listing()
+  for (let index = 0; index < own.list.length; index++) {
+    joined.list.push(own.list[index] as Parameter)
   }
-  return {
-    parameters,
-    body: own.body ?? shared.body,
-    form: joinForms(own.form, shared.form),
-    contentType: own.contentType ?? shared.contentType,
-    accept: own.accept ?? shared.accept,
-    notes: shared.notes.length === 0 ? own.notes : [...own.notes, ...shared.notes],
-    isCrowded,
+  joined.variables = own.variables
+  joined.isCrowded = own.isCrowded || shared.isCrowded
+  for (let index = 0; index < shared.list.length; index++) {
+    joined.addParameter(shared.list[index] as Parameter)
+  }
+  joined.body = own.body ?? shared.body
+  joined.form = joinForms(own.form, shared.form)
+  joined.contentType = own.contentType ?? shared.contentType
+  joined.accept = own.accept ?? shared.accept
+  joined.notes = shared.notes.length === 0 ? own.notes : [...own.notes, ...shared.notes]
+  return joined
+}
+
+/** A list as text; "" for one that is too deep for that. */
+function textOf(list: unknown): string {
+  try {
+    return JSON.stringify(list)
+  } catch {
+    return ""
   }
 }
 

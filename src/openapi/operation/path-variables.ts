@@ -1,24 +1,14 @@
-import type { Parameter } from "./parameter.ts"
-
 const NONE: readonly string[] = []
 
-/** Variables of a path that no parameter declares. */
-export function undeclaredNames(path: string, parameters: readonly Parameter[]): readonly string[] {
+/** Variables of a path that are not among those that parameters declare. */
+export function undeclaredNames(path: string, declared: readonly string[]): readonly string[] {
   const names = templateNames(path)
   let missing: string[] | undefined
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
-    if (!hasVariable(parameters, name)) (missing ??= []).push(name)
+    if (!declared.includes(name)) (missing ??= []).push(name)
   }
   return missing ?? NONE
-}
-
-function hasVariable(parameters: readonly Parameter[], name: string): boolean {
-  for (let index = 0; index < parameters.length; index++) {
-    const parameter = parameters[index] as Parameter
-    if (parameter.in === "path" && parameter.name === name) return true
-  }
-  return false
 }
 
 // Operations of one path are read one after the other.

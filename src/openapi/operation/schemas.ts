@@ -19,6 +19,7 @@ import { isKnownBinary, isStream, isYaml } from "./media.ts"
 import type { Parameter } from "./parameter.ts"
 import type { DeclaredProblem, Problems } from "./problems.ts"
 import type { Response } from "./responses.ts"
+import { isWatch } from "./stream-plan.ts"
 import { isPlainText, scalarTypesOf } from "./text-scalars.ts"
 
 type Raw = Readonly<Record<string, unknown>>
@@ -30,11 +31,13 @@ export interface FlatProperty {
   readonly required: boolean
 }
 
-const ANYTHING = constant({})
+/** Any value at all. */
+export const ANYTHING: JsonSchema = constant({})
 const TEXT = constant({ type: "string" })
 const ANY_OBJECT = constant({ type: "object" })
 const BYTES = constant({ format: "binary" })
-const NOTHING = constant({ ...NO_VALUE })
+/** No value. */
+export const NOTHING: JsonSchema = constant({ ...NO_VALUE })
 const NONE: readonly string[] = Object.freeze([])
 const NO_REFS: readonly Definition[] = []
 
@@ -121,13 +124,19 @@ export class SchemaBuilder {
     return this.#seal(union, parts, "output", notes)
   }
 
+  /** The output that is a reference and nothing else; `undefined` when it leads nowhere. */
+  referred(schema: Raw): TSchema | undefined {
+    const { entry } = this.#document
+    const converted = this.#store.convert(schema, entry, "", "output")
+    if (onlyReference(converted.schema) === undefined) return undefined
+    return this.#seal(converted.schema, converted, "output", undefined)
+  }
+
   /** One item of a stream. */
   item(media: Media, notes?: Note[]): TSchema {
     const schema = media.itemSchema ?? media.schema
     if (schema === undefined) return ANYTHING
-    // Kubernetes describes the list there, and sends the changes to it.
-    const isWatch = media.class === "ndjson" && /json\s*;\s*stream=watch/i.test(media.type)
-    if (isWatch) return ANYTHING
+    if (isWatch(media)) return ANYTHING
     const parts = new Parts(this.#document)
     return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output", notes)
   }
@@ -313,7 +322,7 @@ export class SchemaBuilder {
   /** Makes a schema stand on its own. What is only a reference gives the same schema each time. */
   #seal(
     node: SchemaNode,
-    parts: Parts,
+    parts: Omit<Converted, "schema">,
     view: View,
     notes: Note[] | undefined,
     isOwned = false,

@@ -26,15 +26,16 @@ import { daysAmong } from "./parameter.ts"
 import type { ParameterReader, Parameters } from "./parameters.ts"
 import { readProblems } from "./problems.ts"
 import type { Problems } from "./problems.ts"
-import { plainOutput } from "./plain-output.ts"
+import { EMPTY, isResponseRef, plainOutput } from "./plain-output.ts"
 import { acceptOf, readResponses } from "./responses.ts"
 import type { Response } from "./responses.ts"
 import { versionText } from "./describe.ts"
 import { examplesOf } from "./examples.ts"
+import { ANYTHING, NOTHING } from "./schemas.ts"
 import type { SchemaBuilder } from "./schemas.ts"
 import { readScalar, scalarTypes } from "./text-scalars.ts"
 import { inputAsData } from "../request/as-data.ts"
-import { fixedInputs, streamPlan } from "./stream-plan.ts"
+import { fixedInputs, isPlainWatch, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
 
@@ -197,7 +198,7 @@ export class OperationSource implements LazyParts {
 
   get inputSchema(): TSchema {
     if (this.#original !== undefined) return this.#original.inputSchema
-    return (this.#input ??= this.#makeInput(this.#read([]), undefined))
+    return (this.#input ??= this.#makeInput(this.#read(), undefined))
   }
 
   get outputSchema(): TSchema {
@@ -220,7 +221,7 @@ export class OperationSource implements LazyParts {
   }
 
   get examples(): readonly unknown[] | undefined {
-    const { parameters, body, flat } = this.#read([])
+    const { parameters, body, flat } = this.#read()
     // Examples of different parameters belong together only where it is known who wrote them.
     const { document } = this.context
     return examplesOf(document, this.#isOurs ? parameters.list : [], body, flat)
@@ -232,7 +233,7 @@ export class OperationSource implements LazyParts {
 
   /** Where each input goes. */
   get inputs(): readonly InputPlace[] {
-    const { parameters, body, flat } = this.#read([])
+    const { parameters, body, flat } = this.#read()
     const inputs: InputPlace[] = parameters.list.map(({ key, in: location, name }) =>
       Object.freeze({ key, in: location, name }),
     )
@@ -296,11 +297,11 @@ export class OperationSource implements LazyParts {
    * The parameters and the body. Not kept: they are many, and needed once for the schema and once for
    * the plan of a request.
    */
-  #read(notes: Note[]): Reading {
+  #read(notes?: Note[]): Reading {
     const { context, operation } = this
     const hasBody = !context.flatten && declaresBody(operation)
-    const parameters = context.parameters.read(operation, hasBody)
-    const declared = readBody(context.document, operation, parameters.legacy, notes)
+    const parameters = context.parameters.read(operation, hasBody, notes !== undefined)
+    const declared = readBody(context.document, operation, parameters, notes ?? [])
     const isSent = !BODILESS.has(operation.method)
     const chosen = declared && chosenBody(declared, context.contentType)
     // One that cannot be sent cannot be required.
@@ -310,7 +311,7 @@ export class OperationSource implements LazyParts {
     return {
       parameters,
       body,
-      flat: flatten(context.document, body, taken, operation, notes) ?? undefined,
+      flat: flatten(context.document, body, taken, operation, notes ?? []) ?? undefined,
     }
   }
 
@@ -323,7 +324,7 @@ export class OperationSource implements LazyParts {
       body.form !== undefined ||
       body.media.some(({ schema }) => propertiesOf(context.document, schema).size > 0)
     if (!isUsed) return
-    const isNeeded = readBody(context.document, operation, parameters.legacy, [])?.required === true
+    const isNeeded = readBody(context.document, operation, parameters, [])?.required === true
     const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
     const place = operation.member("requestBody") ?? body.media[0]?.place ?? operation
     notes.push(noteAt(context.document, place, message, !isNeeded))
@@ -345,17 +346,28 @@ export class OperationSource implements LazyParts {
   }
 
   #makeInput({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
-    return this.context.schemas.input(parameters.list, body, flat?.properties, notes)
+    const { schemas } = this.context
+    if (notes !== undefined || body !== undefined) {
+      return schemas.input(parameters.list, body, flat?.properties, notes)
+    }
+    return (parameters.input ??= schemas.input(parameters.list, undefined, undefined))
   }
 
   /** The result of another operation that is described by the same reference. */
   #knownOutput(): TSchema | undefined {
-    if (this.type === "subscription") return undefined
-    const { document, outputs } = this.context
-    const ref = plainOutput(document, this.operation)
-    if (ref === undefined) return undefined
+    const { document, outputs, schemas } = this.context
+    if (this.type === "subscription") {
+      return isPlainWatch(document, this.operation) ? ANYTHING : undefined
+    }
+    const plain = plainOutput(document, this.operation)
+    if (plain === undefined || plain === EMPTY) return plain && NOTHING
+    const ref = plain["$ref"] as string
     let known = outputs.get(ref)
-    if (known === undefined) outputs.set(ref, (known = this.#makeOutput(undefined, [])))
+    if (known === undefined) {
+      const referred = isResponseRef(ref) ? undefined : schemas.referred(plain)
+      known = referred ?? this.#makeOutput(undefined, [])
+      outputs.set(ref, known)
+    }
     return known
   }
 
@@ -390,7 +402,7 @@ export class OperationSource implements LazyParts {
   #planOf(): RequestPlan {
     const { document, schemes, servers } = this.context
     const { operation, stream } = this
-    const { parameters, body, flat } = this.#read([])
+    const { parameters, body, flat } = this.#read()
     const own = ownServers(document, operation)
     const fixed = this.isTwin ? fixedInputs(document, stream, parameters, body) : undefined
     return {

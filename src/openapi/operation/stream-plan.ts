@@ -4,7 +4,7 @@ import type { OpenAPIDocument, Place } from "../document.ts"
 import type { RequestPlan } from "../model.ts"
 import { type Body, propertiesOf } from "./body.ts"
 import type { RawOperation } from "./list.ts"
-import { child, isStream, mediaClass } from "./media.ts"
+import { child, isStream, meantType, mediaClass } from "./media.ts"
 import type { Media } from "./media.ts"
 import type { Parameters } from "./parameters.ts"
 import type { Response } from "./responses.ts"
@@ -45,6 +45,28 @@ export function streamPlan(
     // A server of this library writes every item as JSON, strings too.
     isText: typeof raw["x-operation-id"] !== "string" && isString(document, schema, 0),
   }
+}
+
+/**
+ * Whether a stream gives the changes of a list, as in Kubernetes, which describes the list there.
+ */
+export function isWatch({ class: kind, type }: Pick<Media, "class" | "type">): boolean {
+  return kind === "ndjson" && /json\s*;\s*stream=watch/i.test(type)
+}
+
+/** Whether that is all there is to know of a stream; of Swagger 2.0, which has the types apart from the schemas. */
+export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): boolean {
+  const types =
+    document.version === "2.0" ? (raw["produces"] ?? document.root["produces"]) : undefined
+  if (!Array.isArray(types)) return false
+  for (let index = 0; index < types.length; index++) {
+    const written: unknown = types[index]
+    if (typeof written !== "string") continue
+    const type = meantType(written)
+    const kind = mediaClass(type)
+    if (isStream(kind)) return isWatch({ class: kind, type })
+  }
+  return false
 }
 
 /** Whether a schema allows strings and nothing else but null. */
