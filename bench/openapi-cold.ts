@@ -6,13 +6,21 @@ import { inChild, saidBy } from "./children.ts"
 import type { DocumentName } from "./documents.ts"
 import type { Goal } from "./goals.ts"
 import { spreadOf } from "./measure.ts"
+import type { Cost } from "./young.ts"
 
-/** A document in fresh processes: medians of CPU time. */
+/** What a row takes, as a multiple of the first `JSON.parse` of another fresh process: medians. */
+export interface ColdRatio {
+  /** What a user waits for: the targets are for this. */
+  readonly wall: number
+  /** With what the engine compiles and collects on other threads meanwhile. */
+  readonly cpu: number
+}
+
+/** A document in fresh processes. */
 export interface ColdDocument {
   readonly document: DocumentName
-  /** Times the first `JSON.parse` of another fresh process. */
-  readonly list: number
-  readonly schemas: number
+  readonly list: ColdRatio
+  readonly schemas: ColdRatio
   /** The operation whose schemas lead to the most definitions. */
   readonly costliest: string
   readonly firstCallMs: number
@@ -40,20 +48,25 @@ export function measureCold(document: DocumentName, file: string): ColdDocument 
   const ask = <TValue>(...args: string[]): TValue =>
     saidBy(inChild<TValue>([...args, file]), `${args.join(" ")} of ${document}`)
   const { index, name } = ask<{ index: number; name: string }>("costliest")
-  const times = { parse: [] as number[], list: [] as number[], schemas: [] as number[] }
+  const costs = { parse: [] as Cost[], list: [] as Cost[], schemas: [] as Cost[] }
   const calls: number[] = []
   for (let round = 0; round < PROCESSES; round++) {
     for (const row of ["parse", "list", "schemas"] as const) {
-      times[row].push(ask<number>("first", row, document))
+      costs[row].push(ask<Cost>("cold", row))
     }
     calls.push(ask<number>("call", String(index)))
   }
   const median = (all: readonly number[]): number => spreadOf(all).median
-  const parse = median(times.parse)
+  const ratio = (row: readonly Cost[], what: keyof Cost): number =>
+    median(row.map((cost) => cost[what])) / median(costs.parse.map((cost) => cost[what]))
+  const ratios = (row: readonly Cost[]): ColdRatio => ({
+    wall: ratio(row, "wall"),
+    cpu: ratio(row, "cpu"),
+  })
   return {
     document,
-    list: median(times.list) / parse,
-    schemas: median(times.schemas) / parse,
+    list: ratios(costs.list),
+    schemas: ratios(costs.schemas),
     costliest: name,
     firstCallMs: median(calls) / 1e6,
   }
@@ -80,15 +93,15 @@ export function coldGoals({ cold, circularSeconds }: ColdResults): Goal[] {
     measured: value.toFixed(digits),
     isMet: value <= max,
   })
+  const ratioGoal = (text: string, { wall, cpu }: ColdRatio, max: number): Goal => ({
+    goal: `${text}: at most ${max} × JSON.parse`,
+    measured: `${wall.toFixed(2)} (CPU time ${cpu.toFixed(2)})`,
+    isMet: wall <= max,
+  })
   return [
     ...cold.flatMap(({ document, list, schemas, costliest, firstCallMs }) => [
-      goal(`${document}, fresh, listed: at most ${MAX_LIST} × JSON.parse`, list, MAX_LIST, 2),
-      goal(
-        `${document}, fresh, every schema: at most ${MAX_SCHEMAS} × JSON.parse`,
-        schemas,
-        MAX_SCHEMAS,
-        2,
-      ),
+      ratioGoal(`${document}, fresh, listed`, list, MAX_LIST),
+      ratioGoal(`${document}, fresh, every schema`, schemas, MAX_SCHEMAS),
       goal(
         `${document}, first call of ${costliest}: at most ${MAX_FIRST_CALL_MS} ms`,
         firstCallMs,
