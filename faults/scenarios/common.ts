@@ -17,6 +17,11 @@ export function loadOf(lab: Lab): RateOrder {
   }
 }
 
+/** The load where calls take more than a way over a broker: also through a hub, or to an API behind a worker. */
+export function modestLoad(lab: Lab): RateOrder {
+  return { ...loadOf(lab), perSecond: lab.pick(50, 50, 20) }
+}
+
 /** A broker, three workers or two, and a caller who knows all of them. */
 export async function setUp(
   lab: Lab,

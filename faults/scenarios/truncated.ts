@@ -1,7 +1,7 @@
 import { JournalWriter } from "../journal.ts"
 import { startTruncatingApi } from "../relay.ts"
 import type { Scenario } from "../scenario.ts"
-import { checkCodes, failedCalls, loadOf } from "./common.ts"
+import { checkCodes, failedCalls, modestLoad } from "./common.ts"
 
 /** An API whose answers end in the middle: callers hear that it may have run, and never take a part for the whole. */
 export const truncatedAnswers: Scenario = {
@@ -13,7 +13,7 @@ export const truncatedAnswers: Scenario = {
     const workers = await lab.workers(2, { api: api.url })
     const caller = lab.caller()
     await lab.warm(caller, workers)
-    await caller.rate({ ...loadOf(lab), operation: "relay" })
+    await caller.rate({ ...modestLoad(lab), operation: "relay" })
     await caller.settled()
     checkCodes(lab, lab.audit(), ["DATA_LOSS"])
     const failed = new Set(failedCalls(lab).map(({ id }) => id))
