@@ -46,6 +46,12 @@ interface Thrown {
   readonly exception?: { readonly description?: string; readonly value?: unknown }
 }
 
+/**
+ * Features of Chromium that no test needs: the popup of the address bar, which is a page with two processes of its own
+ * in every window.
+ */
+export const UNUSED_WEB_UI: readonly string[] = ["WebUIOmniboxPopup", "WebUIOmniboxAimPopup"]
+
 const FLAGS = [
   "--headless",
   "--remote-debugging-pipe",
@@ -60,6 +66,7 @@ const FLAGS = [
   // Pages in the background must not be slowed down.
   "--disable-background-timer-throttling",
   "--disable-renderer-backgrounding",
+  `--disable-features=${UNUSED_WEB_UI.join(",")}`,
 ]
 
 /** Starts a browser with a profile of its own, which goes when the browser does. */

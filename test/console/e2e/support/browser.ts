@@ -1,5 +1,6 @@
 import { chromium } from "playwright-core"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { UNUSED_WEB_UI } from "../../../support/browser.ts"
 import { PATIENCE } from "../../../support/patience.ts"
 
 /** A page, and all that it did which a person would not see. */
@@ -14,6 +15,18 @@ export interface Opened {
   close(): Promise<void>
 }
 
+/** What Playwright switches off in Chromium; repeated because the browser reads only the last list of features. */
+const SWITCHED_OFF = [
+  "AvoidUnnecessaryBeforeUnloadCheckSync",
+  "DestroyProfileOnBrowserClose",
+  "HttpsUpgrades",
+  "LensOverlay",
+  "MediaRouter",
+  "OptimizationHints",
+  "PaintHolding",
+  "ThirdPartyStoragePartitioning",
+]
+
 /** Starts the system's Chromium. Whoever launched it closes it. */
 export async function launch(executablePath: string): Promise<Browser> {
   return await chromium.launch({
@@ -21,7 +34,12 @@ export async function launch(executablePath: string): Promise<Browser> {
     headless: true,
     // Chromium's sandbox refuses to run as root.
     chromiumSandbox: process.getuid?.() !== 0,
-    args: ["--disable-dev-shm-usage", "--disable-background-networking", "--disable-gpu"],
+    args: [
+      "--disable-dev-shm-usage",
+      "--disable-background-networking",
+      "--disable-gpu",
+      `--disable-features=${[...SWITCHED_OFF, ...UNUSED_WEB_UI].join(",")}`,
+    ],
   })
 }
 
