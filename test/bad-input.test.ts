@@ -240,11 +240,13 @@ describe("every public function, given nonsense", () => {
     async (name) => {
       for (const value of nasties()) {
         const error = await failureOf(() => functions[name]?.(value as never))
-        expect(
-          error === undefined || isOurs(error),
-          `${name}(${describeValue(value)}) gave ${stackOf(error)}`,
-        ).toBe(true)
-        expect((JSON.stringify(error) ?? "").length).toBeLessThan(1_000_000)
+        if (error === undefined) continue
+        // In words only where it matters: describing each value takes longer than the call.
+        const fault = isOurs(error)
+          ? undefined
+          : `${name}(${describeValue(value)}) gave ${stackOf(error)}`
+        expect(fault).toBeUndefined()
+        expect(JSON.stringify(error).length).toBeLessThan(1_000_000)
       }
     },
   )
