@@ -1,6 +1,9 @@
 import { availableParallelism, tmpdir } from "node:os"
 import { join } from "node:path"
 import { defineConfig } from "vitest/config"
+import { BaseSequencer } from "vitest/node"
+import type { TestSpecification } from "vitest/node"
+import { LONG_TESTS } from "./test/support/long-tests.ts"
 
 /** What has no state of its own beside its modules: these need not be loaded anew for each file. */
 const LOGIC = [
@@ -24,6 +27,32 @@ const LOGIC = [
   "test/{paginate,validation,response-envelope,result-pipeline,unread-streams}.test.ts",
 ]
 
+/** Which files are tested with which settings. */
+export const PROJECTS: readonly Project[] = [
+  { name: "logic", include: LOGIC, exclude: [], isolate: false },
+  { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC },
+]
+
+interface Project {
+  readonly name: string
+  readonly include: string[]
+  readonly exclude: string[]
+  readonly isolate?: boolean
+}
+
+/** Starts each project with its long tests. Where no earlier run is known, Vitest goes by the size of the files. */
+class LongTestsFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const long = new Set(LONG_TESTS.map((file) => join(import.meta.dirname, file)))
+    const sorted = await super.sort(files)
+    return [...new Set(sorted.map(({ project }) => project))].flatMap((project) => {
+      const own = sorted.filter((file) => file.project === project)
+      const isLong = ({ moduleId }: TestSpecification): boolean => long.has(moduleId)
+      return [...own.filter(isLong), ...own.filter((file) => !isLong(file))]
+    })
+  }
+}
+
 export default defineConfig({
   // Examples import the package by its name.
   resolve: {
@@ -36,10 +65,8 @@ export default defineConfig({
     ],
   },
   test: {
-    projects: [
-      { extends: true, test: { name: "logic", include: LOGIC, isolate: false } },
-      { extends: true, test: { name: "all else", include: ["test/**/*.test.ts"], exclude: LOGIC } },
-    ],
+    projects: PROJECTS.map((project) => ({ extends: true, test: project })),
+    sequence: { sequencer: LongTestsFirst },
     environment: "node",
     // Tests write the configurations that they run, and leave nothing in the home of whoever runs them.
     env: { OPERATIONS_TRUST: "1", XDG_STATE_HOME: join(tmpdir(), "operations-test-state") },
