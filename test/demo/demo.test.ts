@@ -11,7 +11,7 @@ const CONFIG = "demo/operations.config.ts"
 let demo: Served
 
 beforeAll(async () => {
-  demo = await startServe(["--config", CONFIG, "--port", "0"])
+  demo = await startServe(["--config", CONFIG, "--port", "0"], { fromSources: true })
 })
 
 afterAll(async () => {

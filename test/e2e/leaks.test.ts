@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
+import { program } from "../mcp/support/program.ts"
 
 const run = promisify(execFile)
 
@@ -9,8 +10,8 @@ test(
   "100,000 calls, 10,000 aborts and 1,000 streams left early leave nothing behind",
   { timeout: 180_000 },
   async () => {
-    const script = fileURLToPath(new URL("../support/leak-run.ts", import.meta.url))
-    const { stdout } = await run(process.execPath, ["--expose-gc", "--import", "tsx", script])
+    const script = program(resolve(import.meta.dirname, "../support/leak-run.ts"))
+    const { stdout } = await run(process.execPath, ["--expose-gc", script])
     const result = JSON.parse(stdout) as Record<string, number>
     expect(result).toMatchObject({ listeners: 0, aborted: 10_000 })
     expect(result["resources"]).toBeLessThanOrEqual(0)

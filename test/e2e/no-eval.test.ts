@@ -1,18 +1,15 @@
 import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
+import { program } from "../mcp/support/program.ts"
 
 const run = promisify(execFile)
 
 test("everything is right where code cannot be made from strings", async () => {
-  const script = fileURLToPath(new URL("../support/no-eval-run.ts", import.meta.url))
-  const { stdout } = await run(process.execPath, [
-    "--disallow-code-generation-from-strings",
-    "--import",
-    "tsx",
-    script,
-  ])
+  const script = program(resolve(import.meta.dirname, "../support/no-eval-run.ts"))
+  const flag = "--disallow-code-generation-from-strings"
+  const { stdout } = await run(process.execPath, [flag, script])
   expect(JSON.parse(stdout)).toEqual({
     isForbidden: true,
     result: { n: 1, list: [] },

@@ -1,7 +1,8 @@
 import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
+import { program } from "../mcp/support/program.ts"
 
 const run = promisify(execFile)
 
@@ -9,8 +10,10 @@ test(
   "100,000 calls, 10,000 aborts, 1,000 streams left and 400 killed peers leave nothing behind",
   { timeout: 300_000 },
   async () => {
-    const script = fileURLToPath(new URL("../support/protocol-leak-run.ts", import.meta.url))
-    const { stdout } = await run(process.execPath, ["--expose-gc", "--import", "tsx", script])
+    const support = resolve(import.meta.dirname, "../support")
+    const script = program(join(support, "protocol-leak-run.ts"))
+    const worker = join(support, "protocol-leak-worker.ts")
+    const { stdout } = await run(process.execPath, ["--expose-gc", script, worker])
     const result = JSON.parse(stdout) as {
       readonly grownKilobytes: number
       readonly resourcesBefore: readonly string[]

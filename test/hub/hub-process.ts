@@ -1,4 +1,4 @@
-// A hub over one folder in a process of its own: node --import tsx hub-process.ts <folder> <port>
+// A hub over one folder in a process of its own; takes the folder and the port.
 import { createHub } from "../../src/hub/create-hub.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import { configOf, sourceOf } from "./plain.ts"

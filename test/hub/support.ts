@@ -9,6 +9,7 @@ import type { SettledSource } from "../../src/config/model.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import type { Hub, HubOptions, SourceStatus } from "../../src/hub/model.ts"
 import { silentLogger } from "../../src/logger.ts"
+import { program } from "../mcp/support/program.ts"
 import { configOf, ROOT } from "./plain.ts"
 import { PROCESS_PATIENCE } from "../support/patience.ts"
 
@@ -66,14 +67,14 @@ export async function untilSource(
 
 /** A program of this folder in a process of its own; ends with its test. */
 export async function start(
-  program: string,
+  name: string,
   args: readonly string[],
 ): Promise<{ readonly child: ChildProcess; readonly line: string }> {
-  const child = spawn(
-    process.execPath,
-    ["--import", "tsx", join(import.meta.dirname, program), ...args],
-    { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] },
-  )
+  const script = program(join(import.meta.dirname, name))
+  const child = spawn(process.execPath, [script, ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "inherit"],
+  })
   onTestFinished(() => kill(child))
   const line = await new Promise<string>((resolve, reject) => {
     let text = ""
@@ -81,7 +82,7 @@ export async function start(
       text += chunk
       if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")))
     })
-    child.once("exit", (code) => reject(new Error(`${program} ended with ${code}`)))
+    child.once("exit", (code) => reject(new Error(`${name} ended with ${code}`)))
   })
   return { child, line }
 }

@@ -1,10 +1,10 @@
-// Run by test/e2e/protocol-leaks.test.ts in a process of its own, with gc exposed. Prints one JSON value.
+// Run by test/e2e/protocol-leaks.test.ts in a process of its own, with gc exposed. Takes the source of its threads and
+// prints one JSON value.
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo, Socket } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { build } from "esbuild"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
@@ -21,7 +21,7 @@ const folder = await mkdtemp(join(tmpdir(), "operations-leaks-"))
 const workerFile = join(folder, "worker.mjs")
 // Bundled: a thread that compiled the sources for itself would take ten times as long to start.
 await build({
-  entryPoints: [fileURLToPath(new URL("protocol-leak-worker.ts", import.meta.url))],
+  entryPoints: [process.argv[2] as string],
   outfile: workerFile,
   bundle: true,
   platform: "node",

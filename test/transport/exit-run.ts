@@ -1,4 +1,4 @@
-// Uses both transports, closes everything, and ends by itself: exit.test.ts waits for that.
+// Uses both transports, closes everything, and ends by itself: exit.test.ts waits for that. Takes the worker's script.
 import { Worker } from "node:worker_threads"
 import { PendingRequestMap } from "../../src/call.ts"
 import { createWorkerTransport } from "../../src/transport/worker.ts"
@@ -14,12 +14,7 @@ async function use(map: PendingRequestMap): Promise<string> {
   return `${(data as { text: string }).text}, ${items.length} items`
 }
 
-// On Node 20, a thread takes TypeScript only when it registers tsx itself.
-const file = JSON.stringify(new URL("./exit-worker.ts", import.meta.url).href)
-const worker = new Worker(
-  `import("tsx/esm/api").then(({ register }) => { register(); return import(${file}) })`,
-  { eval: true },
-)
+const worker = new Worker(process.argv[2] as string)
 const threads = await use(new PendingRequestMap(createWorkerTransport(worker)))
 
 const served = await serveWebSocket({ registry: quietRegistry([greet, count]), port: 0 })

@@ -1,16 +1,18 @@
 import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
+import { program } from "../mcp/support/program.ts"
+import { PROCESS_PATIENCE } from "../support/patience.ts"
 
 test("a program that closes its transports ends by itself, and so does its worker", async () => {
-  const script = fileURLToPath(new URL("./exit-run.ts", import.meta.url))
+  const [script, worker] = ["exit-run.ts", "exit-worker.ts"].map((name) =>
+    program(resolve(import.meta.dirname, name)),
+  ) as [string, string]
 
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ["--import", "tsx", script],
-    { timeout: 100_000 },
-  )
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, worker], {
+    timeout: PROCESS_PATIENCE,
+  })
 
   expect(stderr).toBe("")
   expect(JSON.parse(stdout)).toEqual({

@@ -160,8 +160,8 @@ describe("operations serve", () => {
     const argv = ["--port", "0", "--no-watch", "--mcp", `node ${server} stdio`]
     for (const signal of ["SIGTERM", "SIGKILL"] as const) {
       await using served = await startServe(argv)
-      // tsx starts node: the first of these is the program itself.
-      const [program = 0, ...servers] = descendantsOf(served.child.pid as number)
+      const program = served.child.pid as number
+      const servers = descendantsOf(program)
       expect(servers).not.toEqual([])
       process.kill(program, signal)
       await eventually("no process is left", () => ![program, ...servers].some(isAlive))

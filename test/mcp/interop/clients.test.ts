@@ -1,16 +1,14 @@
 import { execFile } from "node:child_process"
-import { createRequire } from "node:module"
 import { join } from "node:path"
-import { fileURLToPath, pathToFileURL } from "node:url"
+import { pathToFileURL } from "node:url"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import type { Listening, MCPServer } from "../../../src/to_mcp.ts"
+import { program } from "../support/program.ts"
 import { provideClients } from "./install.ts"
 import { createDemo } from "./server.ts"
 
 const clients = await provideClients()
-const script = fileURLToPath(new URL("server.ts", import.meta.url))
-const tsx = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href
-const program = [process.execPath, "--import", tsx, script] as const
+const SERVER = [process.execPath, program(join(import.meta.dirname, "server.ts"))] as const
 const NAMES = ["shape_area", "sum_add", "text_count", "text_fail", "text_words"]
 
 let server: MCPServer
@@ -25,7 +23,7 @@ afterAll(async () => {
 })
 
 const targets = (): readonly (readonly [string, readonly string[]])[] => [
-  ["stdio", program],
+  ["stdio", SERVER],
   ["HTTP", [listening.url, "--transport", "http"]],
 ]
 
@@ -72,7 +70,7 @@ describe.skipIf(clients.folder === undefined)("the client of the AI SDK", () => 
       "@ai-sdk/mcp",
       "dist/mcp-stdio/index.js",
     )
-    const [command, ...args] = program
+    const [command, ...args] = SERVER
     const client = await sdk.createMCPClient({
       transport:
         kind === "HTTP" ? { type: "http", url: listening.url } : new Stdio({ command, args }),

@@ -1,13 +1,12 @@
-// A host for the tests of the reaper: starts a child with the manners of its further arguments, tells
-// about both, and goes the way its first argument names.
+// A host for the tests of the reaper. Its arguments: the script of its child, the way in which it ends, and what the
+// child is to do. It prints the process ids of both.
 
-import { fileURLToPath } from "node:url"
 import { ChildTransport } from "../../../src/mcp-client/stdio/transport.ts"
 
-const [way, ...manners] = process.argv.slice(2)
+const [child = "", way, ...manners] = process.argv.slice(2)
 const transport = new ChildTransport({
   command: process.execPath,
-  args: [fileURLToPath(new URL("./child.mjs", import.meta.url)), ...manners],
+  args: [child, ...manners],
   env: { PATH: process.env["PATH"] ?? "" },
   maxMessageBytes: 1_000_000,
 })

@@ -1,12 +1,15 @@
 import { spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import { pathToFileURL } from "node:url"
+import { join } from "node:path"
 import { Worker } from "node:worker_threads"
 import { describe, expect, test } from "vitest"
 import type { ChildLike, NodeLike } from "../../../src/mcp-client/stdio/node.ts"
 import { createReaper } from "../../../src/mcp-client/stdio/reaper.ts"
-import { allGone, atLastKill, hostScript, isRunning, running, watchdogsOf } from "./support.ts"
+import { program } from "../support/program.ts"
+import { allGone, atLastKill, childScript, isRunning, running, watchdogsOf } from "./support.ts"
 import { waitFor } from "../../support/wait-for.ts"
+
+const hostScript = program(join(import.meta.dirname, "host.ts"))
 
 interface Host {
   readonly pid: number
@@ -19,7 +22,7 @@ interface Host {
 
 /** A process of its own that has a child, and goes the named way. */
 async function host(way: string, ...manners: string[]): Promise<Host> {
-  const started = spawn(process.execPath, ["--import", "tsx", hostScript, way, ...manners], {
+  const started = spawn(process.execPath, [hostScript, childScript, way, ...manners], {
     stdio: ["pipe", "pipe", "ignore"],
   })
   const pid = started.pid ?? 0
@@ -64,18 +67,10 @@ describe("children of a host", () => {
   )
 
   test("of a thread are gone with the thread", async () => {
-    const worker = new Worker(
-      `import("tsx/esm/api").then(({ tsImport }) => {
-        const { workerData } = require("node:worker_threads")
-        return tsImport(workerData, workerData)
-      })`,
-      {
-        eval: true,
-        workerData: pathToFileURL(hostScript).href,
-        argv: ["wait", "stubborn"],
-        stdout: true,
-      },
-    )
+    const worker = new Worker(hostScript, {
+      argv: [childScript, "wait", "stubborn"],
+      stdout: true,
+    })
     const line = await new Promise<string>((resolve, reject) => {
       createInterface({ input: worker.stdout }).once("line", resolve)
       worker.once("error", reject)

@@ -3,8 +3,7 @@ import { fileURLToPath } from "node:url"
 import { afterEach } from "vitest"
 import { ChildTransport, type ChildParameters } from "../../../src/mcp-client/stdio/transport.ts"
 
-const childScript: string = fileURLToPath(new URL("./child.mjs", import.meta.url))
-export const hostScript: string = fileURLToPath(new URL("./host.ts", import.meta.url))
+export const childScript: string = fileURLToPath(new URL("./child.mjs", import.meta.url))
 
 interface Notice {
   readonly method: string

@@ -1,16 +1,17 @@
 import { spawn } from "node:child_process"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { join } from "node:path"
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import type { Client } from "@modelcontextprotocol/client"
 import { afterEach, describe, expect, test } from "vitest"
 import { until } from "../../http/server.ts"
+import { program } from "../../mcp/support/program.ts"
 import { rejection } from "../../support/operations.ts"
 import { clientOf, textOf } from "./support/clients.ts"
 import type { Era } from "./support/clients.ts"
 import { TOO_LONG } from "../../support/patience.ts"
 
-const SERVER = fileURLToPath(new URL("support/stdio-server.ts", import.meta.url))
+const SERVER = program(join(import.meta.dirname, "support/stdio-server.ts"))
 
 const children: ChildProcessWithoutNullStreams[] = []
 afterEach(() => {
@@ -29,7 +30,7 @@ interface Running {
 
 /** Starts the server without an SDK on this side. */
 async function start(...flags: string[]): Promise<Running> {
-  const child = spawn(process.execPath, ["--import", "tsx", SERVER, ...flags])
+  const child = spawn(process.execPath, [SERVER, ...flags])
   children.push(child)
   let since = Date.now()
   const running: Running = {
@@ -87,7 +88,7 @@ describe.each(["legacy", "modern"] as const)("a client of the %s era over stdio"
     client.setNotificationHandler("notifications/tools/list_changed", () => void changes++)
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: ["--import", "tsx", SERVER, "--as-ada"],
+      args: [SERVER, "--as-ada"],
       stderr: "pipe",
     })
     let stderr = ""

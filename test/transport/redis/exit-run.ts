@@ -1,4 +1,4 @@
-/** Calls over Redis, closes everything, and says what is left: `node --import tsx exit-run.ts <url>`. */
+/** Calls over Redis, closes everything, and says what is left: takes the URL of the broker. */
 import { greet } from "../../support/operations.ts"
 import { startCaller, startWorker } from "./calls.ts"
 

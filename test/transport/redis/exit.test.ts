@@ -1,20 +1,20 @@
 import { execFile } from "node:child_process"
-import { fileURLToPath } from "node:url"
+import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
+import { program } from "../../mcp/support/program.ts"
 import { provideRedis, startRedis } from "../../support/brokers.ts"
+import { PROCESS_PATIENCE } from "../../support/patience.ts"
 
 const isThere = await provideRedis()
 
 test.skipIf(!isThere)("a program that closes its transports ends by itself", async () => {
   await using broker = await startRedis()
-  const script = fileURLToPath(new URL("./exit-run.ts", import.meta.url))
+  const script = program(resolve(import.meta.dirname, "exit-run.ts"))
 
-  const { stdout, stderr } = await promisify(execFile)(
-    process.execPath,
-    ["--import", "tsx", script, broker.url],
-    { timeout: 100_000 },
-  )
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [script, broker.url], {
+    timeout: PROCESS_PATIENCE,
+  })
 
   expect(stderr).toBe("")
   const { before, after, ...rest } = JSON.parse(stdout) as Record<string, unknown>
