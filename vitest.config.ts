@@ -25,6 +25,15 @@ const LOGIC = [
   "test/transport/{socket,websocket,worker}.test.ts",
   "test/{registry,execute,subscribe,env,call,call-events,client,errors,access,from_*}.test.ts",
   "test/{paginate,validation,response-envelope,result-pipeline,unread-streams}.test.ts",
+  "test/{forged-envelopes,manual-clock,option-mistakes,options}.test.ts",
+  "test/conformance/**/*.test.ts",
+  "test/cli/{args,describe-spec,errors,main,output,packages,schema-text,wrap}.test.ts",
+  "test/cli/{result,prompt}/!(terminal).test.ts",
+  "test/cli/commands/{browse,nats-permissions}.test.ts",
+  "test/hub/{activity,ledger,mirror,readiness,server-options,shape}.test.ts",
+  "test/mcp/stdio/{environment,launch,lines}.test.ts",
+  "test/{pins,scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
+  "test/transport/{batch,lines}.test.ts",
 ]
 
 /** Which files are tested with which settings. */
