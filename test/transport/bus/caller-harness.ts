@@ -198,7 +198,17 @@ export class CallerLab {
 
   /** The requests of a call, as they went out. */
   requests(requestId: string): (OfType<"request"> & { at: Sent })[] {
-    return this.sent("request").filter(({ event }) => event.requestId === requestId)
+    this.clock.turn()
+    const found: (OfType<"request"> & { at: Sent })[] = []
+    // A loop that copies only what is found: some tests look a thousand times through thousands of messages.
+    for (const at of this.bus.sent) {
+      for (const message of at.messages) {
+        if (message.type === "request" && message.event.requestId === requestId) {
+          found.push({ ...message, at })
+        }
+      }
+    }
+    return found
   }
 
   /** Forgets what was sent so far. */
