@@ -112,9 +112,7 @@ async function withBoth(
       (await map.call("demo.whoami", {}, { identity, timeout: 30_000 })).data
     // Without an identity there is no ticket: this says that both are there.
     await expect
-      .poll(() => map.call("demo.whoami", {}, { timeout: 30_000 }).then(() => true, String), {
-        timeout: 30_000,
-      })
+      .poll(() => map.call("demo.whoami", {}, { timeout: 30_000 }).then(() => true, String))
       .toBe(true)
     runs.length = 0
     await run({ call, runs, links })
@@ -184,7 +182,7 @@ describe.skipIf(!(await provideNats()))(
           const moveTo = async (version: string): Promise<void> => {
             front.version = version
             front.cut()
-            await expect.poll(() => links[end].info?.version, { timeout: 30_000 }).toBe(version)
+            await expect.poll(() => links[end].info?.version).toBe(version)
           }
           await expect(call()).resolves.toBe("ada")
           await moveTo(OLD)
