@@ -43,6 +43,6 @@ export async function loadDocument(name: DocumentName): Promise<BenchDocument> {
 }
 
 async function compactJson(yaml: string): Promise<string> {
-  const { parseText } = await import("../src/openapi/parse.ts")
+  const { parseText } = await import("../src/sources/openapi/parse.ts")
   return JSON.stringify(parseText(yaml).value)
 }

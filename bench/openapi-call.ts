@@ -1,6 +1,6 @@
 /** The first call of an operation: checks compiled, request written, answer read and checked. */
 import assert from "node:assert/strict"
-import type { ImportedOperation, ImportedOperations, OpenAPIConfig } from "../src/from_openapi.ts"
+import type { ImportedOperation, ImportedOperations, OpenAPIConfig } from "../src/from-openapi.ts"
 import { ANSWERS } from "./answers.ts"
 import type { DocumentName } from "./documents.ts"
 import type { ImportLibrary } from "./library.ts"

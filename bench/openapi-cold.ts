@@ -1,6 +1,6 @@
 /** What a fresh process pays: most imports happen once, in a process that has just started. */
 import { createTypeApplication } from "../scripts/lib/type-cost.ts"
-import { FromOpenAPI } from "../src/from_openapi.ts"
+import { FromOpenAPI } from "../src/from-openapi.ts"
 import { generateTypes } from "../src/typegen/generate.ts"
 import { inChild, saidBy } from "./children.ts"
 import type { DocumentName } from "./documents.ts"

@@ -1,5 +1,5 @@
 /** The operation of a document that is the most expensive to call first. */
-import type { ImportedOperation, ImportedOperations } from "../src/from_openapi.ts"
+import type { ImportedOperation, ImportedOperations } from "../src/from-openapi.ts"
 import type { ImportLibrary } from "./library.ts"
 import { cpuOf } from "./measure.ts"
 import { collectYoung } from "./young.ts"

@@ -1,4 +1,4 @@
-import type { ImportedOperations } from "../src/from_openapi.ts"
+import type { ImportedOperations } from "../src/from-openapi.ts"
 import { firstCall } from "./openapi-call.ts"
 import type { DocumentName } from "./documents.ts"
 import type { ImportLibrary } from "./library.ts"

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { PendingRequestMap, silentLogger } from "../src/index.ts"
 import type { BusTransport } from "../src/transport/bus/transport.ts"
-import type { Transport } from "../src/transport/types.ts"
+import type { Transport } from "../src/protocol/transport.ts"
 import { consume } from "./consume.ts"
 import type { StreamOrder } from "./consume.ts"
 import { now } from "./now.ts"

@@ -2,7 +2,7 @@
 import type { ApiKeyConfig, SourceConfig } from "../src/config/model.ts"
 import { createHub } from "../src/hub/create-hub.ts"
 import { serveHub } from "../src/hub/serve-hub.ts"
-import { silentLogger } from "../src/logger.ts"
+import { silentLogger } from "../src/internal/logger.ts"
 import { configOf, sourceOf } from "../test/hub/plain.ts"
 
 /** What a hub is told when it is started. */

@@ -1,8 +1,8 @@
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
-import { FromOpenAPI } from "../src/from_openapi.ts"
-import type { ImportedOperations } from "../src/from_openapi.ts"
+import { FromOpenAPI } from "../src/from-openapi.ts"
+import type { ImportedOperations } from "../src/from-openapi.ts"
 import type { JournalWriter } from "./journal.ts"
 
 /** The operation `lab.relay`, which workers import from the API at a URL. */

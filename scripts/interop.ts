@@ -3,13 +3,13 @@
  * people that validates requests: npm run interop
  */
 import { createRequire } from "node:module"
-import { FromOpenAPI, prepareRequest } from "../src/from_openapi.ts"
-import type { ImportedOperation, OpenAPIConfig } from "../src/from_openapi.ts"
+import { FromOpenAPI, prepareRequest } from "../src/from-openapi.ts"
+import type { ImportedOperation, OpenAPIConfig } from "../src/from-openapi.ts"
 import { isPlainRecord } from "../src/schema/json.ts"
-import { provideClients } from "../test/mcp/interop/install.ts"
-import { minimalInput } from "../test/openapi/callable.ts"
-import { corpusObject, hasCorpus } from "../test/openapi/corpus.ts"
-import { REJECTIONS } from "../test/openapi/prism-rejections.ts"
+import { provideClients } from "../test/sources/mcp/interop/install.ts"
+import { minimalInput } from "../test/sources/openapi/callable.ts"
+import { corpusObject, hasCorpus } from "../test/sources/openapi/corpus.ts"
+import { REJECTIONS } from "../test/sources/openapi/prism-rejections.ts"
 
 interface MockServer {
   listen(port: number, host: string): Promise<string>

@@ -1,6 +1,6 @@
 // The public surface of the core, written out: a name that is not here is nobody's business.
 
-export { OperationType } from "./types.ts"
+export { OperationType } from "./core/types.ts"
 export type {
   AccessControl,
   CallOptions,
@@ -25,7 +25,7 @@ export type {
   SubscriptionHandler,
   UrlInputRequest,
   Visibility,
-} from "./types.ts"
+} from "./core/types.ts"
 export type {
   EnvelopeStream,
   ErrorsOf,
@@ -41,7 +41,7 @@ export type {
   ShapeOf,
   ShapesOf,
   StandardSchemaLike,
-} from "./infer.ts"
+} from "./core/infer.ts"
 export {
   AccessControlSchema,
   ErrorDefinitionSchema,
@@ -49,12 +49,12 @@ export {
   OperationAnnotationsSchema,
   OperationSpecSchema,
   OperationTypeSchema,
-} from "./spec-schemas.ts"
+} from "./core/spec-schemas.ts"
 
-export { defineOperation, isDeclaredError } from "./define.ts"
-export type { AnyOperation, HandlerOf, Operation } from "./define.ts"
+export { defineOperation, isDeclaredError } from "./core/define.ts"
+export type { AnyOperation, HandlerOf, Operation } from "./core/define.ts"
 
-export { createRegistry, OperationRegistry } from "./registry.ts"
+export { createRegistry, OperationRegistry } from "./engine/registry.ts"
 export type {
   AnyRegistry,
   RegisteredOperation,
@@ -64,14 +64,14 @@ export type {
   SearchOptions,
   SearchResult,
   TrustedCalls,
-} from "./registry.ts"
+} from "./engine/registry.ts"
 export type { ErrorExposure, ErrorListener, ErrorReporting, FailedCall } from "./engine/failures.ts"
 export type { CallEnded, CallStarted, CallTrace } from "./engine/observe.ts"
-export { subscribe } from "./subscribe.ts"
-export { buildEnv } from "./env.ts"
-export type { BuildEnvOptions } from "./env.ts"
-export { checkAccess, enforceAccess } from "./access.ts"
-export type { NormalizeReport, OutputWarning } from "./result-pipeline.ts"
+export { subscribe } from "./engine/subscribe.ts"
+export { buildEnv } from "./engine/env.ts"
+export type { BuildEnvOptions } from "./engine/env.ts"
+export { checkAccess, enforceAccess } from "./core/access.ts"
+export type { NormalizeReport, OutputWarning } from "./engine/result-pipeline.ts"
 export type { NormalizeChange, NormalizeKind } from "./schema/normalize/index.ts"
 
 export {
@@ -82,7 +82,7 @@ export {
   RESPONSE_SOURCES,
   unwrap,
   unwrapOrThrow,
-} from "./response-envelope.ts"
+} from "./core/envelope.ts"
 export type {
   HTTPResponseMeta,
   HTTPStreamEvent,
@@ -95,7 +95,7 @@ export type {
   ResponseEnvelope,
   ResponseMeta,
   ResponseSource,
-} from "./response-envelope.ts"
+} from "./core/envelope.ts"
 export {
   HTTPResponseMetaSchema,
   LocalResponseMetaSchema,
@@ -104,21 +104,26 @@ export {
   MCPResponseMetaSchema,
   ResponseEnvelopeSchema,
   ResponseMetaSchema,
-} from "./envelope-schemas.ts"
-export { decodeEnvelope, encodeEnvelope } from "./wire.ts"
-export type { BinaryKind, WireEnvelope } from "./wire.ts"
+} from "./core/envelope-schemas.ts"
+export { decodeEnvelope, encodeEnvelope } from "./core/envelope-codec.ts"
+export type { BinaryKind, WireEnvelope } from "./core/envelope-codec.ts"
 
-export { CallError, ERROR_CODES, ErrorCode, isCallError } from "./errors.ts"
-export type { CallErrorJSON, CallErrorOptions, ErrorCodeInfo } from "./errors.ts"
-export { mapError } from "./map-error.ts"
-export type { ErrorStamp } from "./map-error.ts"
+export { CallError, ERROR_CODES, ErrorCode, isCallError } from "./core/errors.ts"
+export type { CallErrorJSON, CallErrorOptions, ErrorCodeInfo } from "./core/errors.ts"
+export { mapError } from "./core/map-error.ts"
+export type { ErrorStamp } from "./core/map-error.ts"
 
-export { assertIsSchema, collectErrors, formatValueErrors, validateOrThrow } from "./validation.ts"
-export type { ValueError } from "./validation.ts"
+export {
+  assertIsSchema,
+  collectErrors,
+  formatValueErrors,
+  validateOrThrow,
+} from "./core/validation.ts"
+export type { ValueError } from "./core/validation.ts"
 export { compileSchema } from "./schema/compiled.ts"
 export type { CompiledSchema } from "./schema/compiled.ts"
-export { FromSchema, schemaDiagnostics } from "./from_schema.ts"
-export type { FromSchemaOptions } from "./from_schema.ts"
+export { FromSchema, schemaDiagnostics } from "./schema/from-schema.ts"
+export type { FromSchemaOptions } from "./schema/from-schema.ts"
 export type { SchemaDiagnostic, SchemaDiagnosticCode } from "./schema/admit.ts"
 export {
   FromOpenAPI,
@@ -127,7 +132,7 @@ export {
   OpenAPIServiceRegistry,
   paginate,
   prepareRequest,
-} from "./from_openapi.ts"
+} from "./from-openapi.ts"
 export type {
   Credential,
   HTTPServiceConfig,
@@ -147,17 +152,17 @@ export type {
   ReportedOperation,
   RequestOptions,
   Secret,
-} from "./from_openapi.ts"
-export { fromStandardSchema } from "./from_standard_schema.ts"
+} from "./from-openapi.ts"
+export { fromStandardSchema } from "./schema/from-standard-schema.ts"
 
-export { scanDefinitions, scanOperations } from "./scanner.ts"
+export { scanDefinitions, scanOperations } from "./sources/scan/scanner.ts"
 export type {
   OperationManifest,
   ScannedDefinition,
   ScanOptions,
   ScanProblem,
   ScannerFS,
-} from "./scanner.ts"
+} from "./sources/scan/scanner.ts"
 
 export {
   buildCallHandler,
@@ -165,7 +170,7 @@ export {
   CallEventSchema,
   PendingRequestMap,
   serveCalls,
-} from "./call.ts"
+} from "./protocol/index.ts"
 export type {
   CallAbortedEvent,
   CallCompletedEvent,
@@ -188,11 +193,11 @@ export type {
   ResolveIdentity,
   ServeCallsOptions,
   ServeLimits,
-} from "./call.ts"
-export { createClient } from "./client.ts"
-export type { Client, ClientCalls, OperationsOf } from "./client.ts"
-export { fromCall } from "./from_call.ts"
-export type { FromCallOptions, RemoteOperations } from "./from_call.ts"
+} from "./protocol/index.ts"
+export { createClient } from "./protocol/client.ts"
+export type { Client, ClientCalls, OperationsOf } from "./protocol/client.ts"
+export { fromCall } from "./protocol/from-call.ts"
+export type { FromCallOptions, RemoteOperations } from "./protocol/from-call.ts"
 export { createMemoryTransports } from "./transport/memory.ts"
 export type {
   CallFate,
@@ -201,11 +206,11 @@ export type {
   Transport,
   TransportPeer,
   TransportReceiver,
-} from "./transport/types.ts"
-export { decodeCallEvent, encodeCallEvent } from "./call-codec.ts"
+} from "./protocol/transport.ts"
+export { decodeCallEvent, encodeCallEvent } from "./core/event-codec.ts"
 
-export { consoleLogger, silentLogger } from "./logger.ts"
-export type { Logger } from "./logger.ts"
-export type { Clock, OpenAPIFS } from "./platform.ts"
-export { createManualClock } from "./manual-clock.ts"
-export type { ManualClock } from "./manual-clock.ts"
+export { consoleLogger, silentLogger } from "./internal/logger.ts"
+export type { Logger } from "./internal/logger.ts"
+export type { Clock, OpenAPIFS } from "./internal/platform.ts"
+export { createManualClock } from "./internal/manual-clock.ts"
+export type { ManualClock } from "./internal/manual-clock.ts"

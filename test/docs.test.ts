@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import * as config from "../src/config.ts"
 import * as core from "../src/index.ts"
-import * as node from "../src/node/index.ts"
+import * as node from "../src/node.ts"
 import * as worker from "../src/transport/worker.ts"
 import * as websocket from "../src/websocket.ts"
 import { sourceEntries } from "./support/manifest.ts"
@@ -26,7 +26,7 @@ describe("the API page", () => {
 
   test("names every exported type", () => {
     const page = read("docs/api.md")
-    const files = ["src/index.ts", "src/config.ts", "src/node/index.ts", "src/websocket.ts"]
+    const files = ["src/index.ts", "src/config.ts", "src/node.ts", "src/websocket.ts"]
     const names = files.flatMap((file) => exportedTypes(file))
     const missing = names.filter((name) => !page.includes(`\`${name}\``))
 

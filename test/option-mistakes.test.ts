@@ -5,9 +5,9 @@ import { settleConfig } from "../src/config.ts"
 import { createHub } from "../src/hub/create-hub.ts"
 import { serveHub } from "../src/hub/serve-hub.ts"
 import { createRegistry, FromOpenAPI, prepareRequest } from "../src/index.ts"
-import type { OpenAPIConfig } from "../src/from_openapi.ts"
-import { toHTTP } from "../src/to_http.ts"
-import { toMCP } from "../src/to_mcp.ts"
+import type { OpenAPIConfig } from "../src/from-openapi.ts"
+import { toHTTP } from "../src/to-http.ts"
+import { toMCP } from "../src/to-mcp.ts"
 
 const registry = createRegistry([])
 const document = {

@@ -1,4 +1,4 @@
-import type { AccessControl } from "../../src/types.ts"
+import type { AccessControl } from "../../src/core/types.ts"
 import { Order, placeOrder, Quote, quote, QuoteInput } from "../cases.ts"
 import type { Library } from "../library.ts"
 import type { Contender } from "./contender.ts"

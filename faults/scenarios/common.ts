@@ -1,4 +1,4 @@
-import type { Transport } from "../../src/transport/types.ts"
+import type { Transport } from "../../src/protocol/transport.ts"
 import type { AuditReport } from "../audit.ts"
 import type { LabCaller, RateOrder } from "../caller.ts"
 import type { Child } from "../children.ts"

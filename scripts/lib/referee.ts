@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
-import { program } from "../../test/mcp/support/program.ts"
+import { program } from "../../test/sources/mcp/support/program.ts"
 
 /** Which side of the protocol is examined. */
 export type Leg = "server" | "client"

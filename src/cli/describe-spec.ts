@@ -1,5 +1,5 @@
 import { isPlainRecord } from "../schema/json.ts"
-import type { OperationSpec } from "../types.ts"
+import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
 import { oneLine, shown, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText } from "./schema-text.ts"

@@ -1,5 +1,5 @@
-import { ERROR_CODES, isCallError } from "../errors.ts"
-import type { CallError, ErrorCode } from "../errors.ts"
+import { ERROR_CODES, isCallError } from "../core/errors.ts"
+import type { CallError, ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError } from "./model.ts"
 import type { CommandArgs, CommandIO } from "./model.ts"

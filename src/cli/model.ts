@@ -1,13 +1,13 @@
 // What commands work with. They take everything from here, so that a test calls them like any function.
 
-import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { ResponseEnvelope } from "../core/envelope.ts"
 import type {
   InputRequest,
   InputResponse,
   OperationSpec,
   OperationType,
   ProgressUpdate,
-} from "../types.ts"
+} from "../core/types.ts"
 
 /** Where a command writes. */
 export interface TextSink {

@@ -1,4 +1,4 @@
-import { CallError } from "../errors.ts"
+import { CallError } from "../core/errors.ts"
 
 /** A mistake in a configuration. Values are never shown: any of them may be a secret. */
 export interface ConfigFault {

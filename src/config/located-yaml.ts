@@ -1,6 +1,6 @@
 import { type Event, EVENT_ID, getScalarValue, parseEvents, YAMLException } from "js-yaml"
-import { isCallError } from "../errors.ts"
-import { readYaml } from "../openapi/yaml.ts"
+import { isCallError } from "../core/errors.ts"
+import { readYaml } from "../sources/openapi/yaml.ts"
 import { locateIn, type LocatedData, type LocatedNode, placeAt, TextFault } from "./located.ts"
 
 const MAX_DEPTH = 200

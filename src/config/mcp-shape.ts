@@ -1,7 +1,7 @@
 // An MCP server as editors keep it: other names for the same, and names that are the editor's own.
 
 import { isPlainRecord, setOwn } from "../schema/json.ts"
-import { MCP_FIELDS } from "../mcp/config-fields.ts"
+import { MCP_FIELDS } from "../sources/mcp/config-fields.ts"
 import {
   checkNames,
   type Findings,

@@ -1,10 +1,16 @@
 // What a user writes in `operations.config.ts`, and the same with everything filled in.
 
-import type { MCPClientConfig } from "../mcp/config.ts"
-import type { CallHeaders } from "../internal/call-headers.ts"
-import type { Credential, Secret } from "../openapi/config.ts"
+import type { MCPClientConfig } from "../sources/mcp/config.ts"
+import type { CallHeaders } from "../core/call-headers.ts"
+import type { Credential, Secret } from "../sources/openapi/config.ts"
 import type { ConfigFault } from "./error.ts"
-import type { AccessControl, Identity, NormalizeMode, OutputMode, Visibility } from "../types.ts"
+import type {
+  AccessControl,
+  Identity,
+  NormalizeMode,
+  OutputMode,
+  Visibility,
+} from "../core/types.ts"
 
 /** Who may call what of a source; the first rule that matches counts. */
 export interface AccessRule extends AccessControl {

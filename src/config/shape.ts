@@ -1,6 +1,6 @@
 // Shapes of values: each knows its JSON Schema, and says in words what is wrong with a value.
 
-import { listed } from "../schema/describe.ts"
+import { listed } from "../internal/describe.ts"
 import { nearest } from "../internal/suggest.ts"
 import { isPlainRecord, type JsonSchema } from "../schema/json.ts"
 import { parseReferences } from "./references.ts"

@@ -1,10 +1,10 @@
-import { allows } from "../access.ts"
-import type { AnyOperation } from "../define.ts"
-import { CallError } from "../errors.ts"
+import { allows } from "../core/access.ts"
+import type { AnyOperation } from "../core/define.ts"
+import { CallError } from "../core/errors.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { reading } from "../internal/read.ts"
-import type { Logger } from "../logger.ts"
+import { reading } from "../core/read.ts"
+import type { Logger } from "../internal/logger.ts"
 import { SearchIndex } from "../search/index.ts"
 import type { SearchDocument } from "../search/index.ts"
 import type {
@@ -14,9 +14,9 @@ import type {
   OperationSpec,
   OperationType,
   OutputMode,
-} from "../types.ts"
+} from "../core/types.ts"
 import { handlerFault } from "./handler-kind.ts"
-import { typeName } from "../schema/describe.ts"
+import { typeName } from "../internal/describe.ts"
 import { OperationRecord } from "./record.ts"
 import type { AnyHandler } from "./record.ts"
 import { policyFaults, takePolicy } from "./policy.ts"

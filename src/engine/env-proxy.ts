@@ -1,5 +1,5 @@
-import type { OperationCall, OperationEnv } from "../infer.ts"
-import type { RegisteredOperations } from "../types.ts"
+import type { OperationCall, OperationEnv } from "../core/infer.ts"
+import type { RegisteredOperations } from "../core/types.ts"
 
 /** What an env needs to know of the registry; looked at only when someone inspects the env. */
 export interface EnvDirectory {

@@ -1,5 +1,5 @@
-import { typeName } from "../schema/describe.ts"
-import type { OperationType } from "../types.ts"
+import { typeName } from "../internal/describe.ts"
+import type { OperationType } from "../core/types.ts"
 
 /**
  * What is wrong with a handler for a type; `undefined` when nothing is.

@@ -1,6 +1,6 @@
-import { refusal } from "../errors.ts"
+import { refusal } from "../core/errors.ts"
 import { readFailure } from "../schema/engine.ts"
-import { invalid, toValueErrors } from "../validation.ts"
+import { invalid, toValueErrors } from "../core/validation.ts"
 import { pointerSegment } from "../internal/pointer.ts"
 import type { Call } from "./call.ts"
 import type { OperationRecord } from "./record.ts"

@@ -1,6 +1,6 @@
-import type { CallOptions } from "../types.ts"
-import type { ValueError } from "../validation.ts"
-import { typeName } from "../schema/describe.ts"
+import type { CallOptions } from "../core/types.ts"
+import type { ValueError } from "../core/validation.ts"
+import { typeName } from "../internal/describe.ts"
 
 /**
  * What is wrong with what a caller says about a call; `undefined` when nothing is.

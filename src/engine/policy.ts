@@ -1,7 +1,7 @@
-import type { AnyOperation } from "../define.ts"
+import type { AnyOperation } from "../core/define.ts"
 import { parsePointer } from "../internal/pointer.ts"
-import type { OperationPolicy } from "../types.ts"
-import type { ValueError } from "../validation.ts"
+import type { OperationPolicy } from "../core/types.ts"
+import type { ValueError } from "../core/validation.ts"
 import { composesFault } from "./composes.ts"
 import { handlerFault } from "./handler-kind.ts"
 

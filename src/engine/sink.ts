@@ -1,5 +1,5 @@
 import { CancelToken } from "../internal/signals.ts"
-import type { ResponseEnvelope } from "../response-envelope.ts"
+import type { ResponseEnvelope } from "../core/envelope.ts"
 
 /**
  * A caller that is told what became of its call, instead of waiting for a promise.

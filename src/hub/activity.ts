@@ -1,5 +1,5 @@
 import type { CallTrace } from "../engine/observe.ts"
-import type { Clock } from "../platform.ts"
+import type { Clock } from "../internal/platform.ts"
 import { CallCounters } from "./activity/counters.ts"
 import type { HubStats } from "./activity/counters.ts"
 import { Feed, HubEvent } from "./activity/feed.ts"

@@ -1,6 +1,6 @@
-import { allows, requirementOf } from "../access.ts"
-import { HTTPRefusal } from "../serve/http/spine.ts"
-import type { HTTPCaller, HTTPContext } from "../serve/http/spine.ts"
+import { allows, requirementOf } from "../core/access.ts"
+import { HTTPRefusal } from "../serve/http/context.ts"
+import type { HTTPCaller, HTTPContext } from "../serve/http/context.ts"
 
 /** The scope of those who may see what goes on in a hub. */
 const ADMIN_SCOPE = "hub:admin"

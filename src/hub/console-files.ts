@@ -1,5 +1,5 @@
 import { join } from "node:path"
-import type { HTTPAnswer, HTTPIncoming } from "../serve/http/model.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../serve/exchange.ts"
 import type { PublicFiles } from "../serve/http/options.ts"
 import { loadConsole } from "./console/load.ts"
 import type { ConsoleFile } from "./console/load.ts"

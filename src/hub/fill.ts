@@ -1,5 +1,5 @@
-import { CallError, isCallError } from "../errors.ts"
-import { reasonOf } from "../schema/describe.ts"
+import { CallError, isCallError } from "../core/errors.ts"
+import { reasonOf } from "../internal/describe.ts"
 
 /** Gives what `${…}` in a text stands for. */
 export type Resolve = (text: string) => Promise<string>

@@ -1,6 +1,6 @@
-import type { AnyOperation } from "../define.ts"
-import type { OperationRegistry } from "../registry.ts"
-import { reasonOf } from "../schema/describe.ts"
+import type { AnyOperation } from "../core/define.ts"
+import type { OperationRegistry } from "../engine/registry.ts"
+import { reasonOf } from "../internal/describe.ts"
 import { idOf } from "./shape.ts"
 
 /** An operation that a source has, and that is not the one in the registry. */

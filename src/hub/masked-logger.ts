@@ -1,5 +1,5 @@
 import { redact, redactText } from "../internal/redact.ts"
-import type { Logger } from "../logger.ts"
+import type { Logger } from "../internal/logger.ts"
 
 /** A logger that never gets to see a secret. */
 export function maskedLogger(logger: Logger, mask: (text: string) => string): Logger {

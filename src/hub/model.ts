@@ -1,12 +1,12 @@
 // The hub: one registry that is filled from sources, each of which comes and goes by itself.
 
 import type { SettledConfig, SettledSource, SourceKind } from "../config/model.ts"
-import type { AnyOperation } from "../define.ts"
+import type { AnyOperation } from "../core/define.ts"
 import type { ErrorListener } from "../engine/failures.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import type { Logger } from "../logger.ts"
-import type { Clock } from "../platform.ts"
-import type { OperationRegistry } from "../registry.ts"
+import type { Logger } from "../internal/logger.ts"
+import type { Clock } from "../internal/platform.ts"
+import type { OperationRegistry } from "../engine/registry.ts"
 
 /** Where a source is in its life. */
 export type SourceState =

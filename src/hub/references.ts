@@ -1,8 +1,8 @@
 import { splitCommandLine } from "../config/command-line.ts"
 import { parseReferences, type TextPart } from "../config/references.ts"
 import { unknownKind } from "../config/shape.ts"
-import { CallError } from "../errors.ts"
-import { maskValue } from "../http/secrets.ts"
+import { CallError } from "../core/errors.ts"
+import { maskValue } from "../http-client/secrets.ts"
 import { nearest } from "../internal/suggest.ts"
 import { editorPlace, readSecretFile, runCommand as run } from "./config-file/secret-sources.ts"
 

@@ -1,5 +1,5 @@
 import { setRef } from "../internal/defer.ts"
-import type { Clock } from "../platform.ts"
+import type { Clock } from "../internal/platform.ts"
 import type { WrapHandler } from "./shape.ts"
 
 type Handler = (...args: unknown[]) => unknown

@@ -1,11 +1,11 @@
-import { CallError, isCallError } from "../errors.ts"
+import { CallError, isCallError } from "../core/errors.ts"
 import type { ServerConfig } from "../config/model.ts"
 import { ERROR_REPORTING } from "../engine/failures.ts"
 import type { ErrorListener } from "../engine/failures.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import { MissingPackage } from "../internal/import-peer.ts"
-import type { Logger } from "../logger.ts"
+import type { Logger } from "../internal/logger.ts"
 import { serveHTTP } from "../node/serve-http.ts"
 import type { ServedHTTP } from "../node/serve-http.ts"
 import { toHTTP } from "../serve/http/to-http.ts"
@@ -16,8 +16,8 @@ import { API_KEY } from "../serve/http/auth/options.ts"
 import { UPGRADE_RULES } from "../serve/upgrade.ts"
 import { loadServerSDK } from "../serve/mcp/sdk.ts"
 import type { MCPServer } from "../serve/mcp/to-mcp.ts"
-import { reasonOf } from "../schema/describe.ts"
-import { loadWs } from "../transport/ws.ts"
+import { reasonOf } from "../internal/describe.ts"
+import { loadWs } from "../transport/websocket/ws.ts"
 import { Activity } from "./activity.ts"
 import { createConsoleFiles } from "./console-files.ts"
 import { hubInner } from "./create-hub.ts"
@@ -135,7 +135,7 @@ async function makeServers(
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   if (auth?.jwt !== undefined) await loadJose("server.jwt")
   const mcp = (await canServe("MCP", loadServerSDK, config.mcp, logger))
-    ? (await import("../to_mcp.ts")).toMCP(hub.registry, {
+    ? (await import("../to-mcp.ts")).toMCP(hub.registry, {
         ...reporting,
         title,
         drainMs,

@@ -1,8 +1,8 @@
 import type { AccessRule, SettledSource } from "../config/model.ts"
-import type { AnyOperation } from "../define.ts"
-import { changedOperation, lazyPartsOf } from "../internal/lazy-operation.ts"
-import type { LazyChanges } from "../internal/lazy-operation.ts"
-import type { AccessControl } from "../types.ts"
+import type { AnyOperation } from "../core/define.ts"
+import { changedOperation, lazyPartsOf } from "../core/lazy-operation.ts"
+import type { LazyChanges } from "../core/lazy-operation.ts"
+import type { AccessControl } from "../core/types.ts"
 import { compilePattern } from "./patterns.ts"
 import type { Matcher } from "./patterns.ts"
 

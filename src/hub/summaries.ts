@@ -1,7 +1,7 @@
-import { requirementOf } from "../access.ts"
+import { requirementOf } from "../core/access.ts"
 import { sortedIds } from "../serve/http/sorted-ids.ts"
-import type { HTTPCaller, HTTPContext } from "../serve/http/spine.ts"
-import type { OperationSpec } from "../types.ts"
+import type { HTTPCaller, HTTPContext } from "../serve/http/context.ts"
+import type { OperationSpec } from "../core/types.ts"
 
 /** An operation in the list of a hub. */
 export interface OperationSummary extends Pick<

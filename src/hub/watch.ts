@@ -2,7 +2,7 @@ import { watch } from "node:fs"
 import type { FSWatcher } from "node:fs"
 import { readdir, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
-import type { Logger } from "../logger.ts"
+import type { Logger } from "../internal/logger.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** What ends when it is closed. */

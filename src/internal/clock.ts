@@ -1,4 +1,4 @@
-import type { Clock } from "../platform.ts"
+import type { Clock } from "./platform.ts"
 
 /** The longest time that a timer of the platform can wait; a longer one would fire at once. */
 const LONGEST = 2_147_483_647

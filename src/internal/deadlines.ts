@@ -1,4 +1,4 @@
-import type { Clock } from "../platform.ts"
+import type { Clock } from "./platform.ts"
 import { MinHeap } from "./min-heap.ts"
 
 /** Something that ends at a time unless it is taken out before. The links belong to `Deadlines`. */

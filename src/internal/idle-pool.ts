@@ -1,4 +1,4 @@
-import type { Clock } from "../platform.ts"
+import type { Clock } from "./platform.ts"
 import { setRef } from "./defer.ts"
 
 /** What a pool keeps, and for how long. */

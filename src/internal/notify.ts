@@ -1,5 +1,5 @@
-import { consoleLogger, silentLogger } from "../logger.ts"
-import type { Logger } from "../logger.ts"
+import { consoleLogger, silentLogger } from "./logger.ts"
+import type { Logger } from "./logger.ts"
 
 /**
  * Calls a listener of somebody else's. What it throws, or rejects with, is logged and changes nothing else.

@@ -1,4 +1,4 @@
-import type { MCPContentBlock } from "../response-envelope.ts"
+import type { MCPContentBlock } from "../core/envelope.ts"
 import { isPlainRecord } from "../schema/json.ts"
 import { printJson } from "./canonical.ts"
 

@@ -1,7 +1,7 @@
 // One idea: what went wrong between us and a server, in the codes that callers know.
 
-import { CallError, isCallError } from "../errors.ts"
-import type { CallErrorOptions, ErrorCode } from "../errors.ts"
+import { CallError, isCallError } from "../core/errors.ts"
+import type { CallErrorOptions, ErrorCode } from "../core/errors.ts"
 import { redactText } from "../internal/redact.ts"
 import { errorPartsOf } from "./error-parts.ts"
 import type { ErrorParts, JsonRpcFault } from "./error-parts.ts"

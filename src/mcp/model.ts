@@ -1,6 +1,6 @@
 // What MCP calls things, in our own words: no type of an SDK is part of a signature of ours.
 
-import type { MCPIcon } from "../response-envelope.ts"
+import type { MCPIcon } from "../core/envelope.ts"
 
 /** Two lifecycles: `initialize` up to 2025-11-25, single requests since 2026-07-28. */
 export type MCPEra = "legacy" | "modern"

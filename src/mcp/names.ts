@@ -1,6 +1,6 @@
-import { sha256Hex } from "./sha256.ts"
+import { sha256Hex } from "../internal/sha256.ts"
 
-// The rules of the registry, `src/spec-schemas.ts`, for those who have to keep to them beforehand.
+// The rules of the registry, `src/core/spec-schemas.ts`, for those who have to keep to them beforehand.
 const NAMESPACE = /^[A-Za-z0-9_][A-Za-z0-9_-]*$/
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
 const MAX_NAMESPACE = 128

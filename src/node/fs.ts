@@ -1,7 +1,7 @@
 import { opendir, readFile, realpath, stat } from "node:fs/promises"
 import { join } from "node:path"
-import type { OpenAPIFS } from "../platform.ts"
-import type { ScannerEntry, ScannerFS } from "../scanner.ts"
+import type { OpenAPIFS } from "../internal/platform.ts"
+import type { ScannerEntry, ScannerFS } from "../sources/scan/scanner.ts"
 import { importModule } from "./import-module.ts"
 
 /** Node's file system, as the scanner and the readers of documents take it. */

@@ -1,5 +1,9 @@
 import { fileURLToPath } from "node:url"
-import { type ScannedDefinition, scanDefinitions, type ScanOptions } from "../scanner.ts"
+import {
+  type ScannedDefinition,
+  scanDefinitions,
+  type ScanOptions,
+} from "../sources/scan/scanner.ts"
 import { nodeFS } from "./fs.ts"
 
 /**

@@ -6,18 +6,18 @@ import type {
   CallProgressEvent,
   CallRequestedEvent,
   CallRespondedEvent,
-} from "../call-events.ts"
-import { isCallError, refusal } from "../errors.ts"
-import type { CallError } from "../errors.ts"
-import { isCallEvent } from "../is-call-event.ts"
+} from "../core/events.ts"
+import { isCallError, refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
+import { isCallEvent } from "../core/is-event.ts"
 import { Deadlines } from "../internal/deadlines.ts"
-import { errorEvent } from "../internal/error-event.ts"
-import type { Logger } from "../logger.ts"
-import type { Clock } from "../platform.ts"
-import { reasonOf } from "../schema/describe.ts"
-import type { Transport, TransportPeer } from "../transport/types.ts"
+import { errorEvent } from "../core/error-event.ts"
+import type { Logger } from "../internal/logger.ts"
+import type { Clock } from "../internal/platform.ts"
+import { reasonOf } from "../internal/describe.ts"
+import type { Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
-import { PendingTable } from "./pending-table.ts"
+import { PendingTable } from "./pending/table.ts"
 
 /** A call or a stream that this side waits for. */
 export interface Pending {

@@ -1,7 +1,7 @@
-import type { AnyOperation } from "../define.ts"
-import type { AnyRegistry } from "../registry.ts"
-import { endpointOf } from "./pending-request-map.ts"
-import type { PendingRequestMap, PendingSubscription } from "./pending-request-map.ts"
+import type { AnyOperation } from "../core/define.ts"
+import type { AnyRegistry } from "../engine/registry.ts"
+import { endpointOf } from "./pending/request-map.ts"
+import type { PendingRequestMap, PendingSubscription } from "./pending/request-map.ts"
 import type { ServiceChange } from "./services.ts"
 
 /** Loads a peer's operations: those with these ids, or all. */

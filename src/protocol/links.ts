@@ -1,5 +1,5 @@
-import type { CallEvent } from "../call-events.ts"
-import type { Transport, TransportReceiver } from "../transport/types.ts"
+import type { CallEvent } from "../core/events.ts"
+import type { Transport, TransportReceiver } from "./transport.ts"
 
 /** What takes events that are known to be sound. */
 export interface Deliverer extends TransportReceiver {

@@ -1,7 +1,7 @@
-import { isCallError, refusal } from "../errors.ts"
-import type { CallError } from "../errors.ts"
-import type { AnyRegistry } from "../registry.ts"
-import type { Identity, OperationSpec } from "../types.ts"
+import { isCallError, refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
+import type { AnyRegistry } from "../engine/registry.ts"
+import type { Identity, OperationSpec } from "../core/types.ts"
 
 // What callers are told of requests that were not run, or not to their end.
 

@@ -1,8 +1,8 @@
-import { checkAccess } from "../access.ts"
-import type { AnyOperation } from "../define.ts"
-import { OperationRegistry } from "../registry.ts"
-import type { AnyRegistry, RegistryChange } from "../registry.ts"
-import type { Identity, OperationContext, OperationSpec } from "../types.ts"
+import { checkAccess } from "../core/access.ts"
+import type { AnyOperation } from "../core/define.ts"
+import { OperationRegistry } from "../engine/registry.ts"
+import type { AnyRegistry, RegistryChange } from "../engine/registry.ts"
+import type { Identity, OperationContext, OperationSpec } from "../core/types.ts"
 
 /** One line of `services.list`. */
 export interface ServiceEntry {

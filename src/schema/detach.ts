@@ -1,4 +1,4 @@
-import { listed } from "./describe.ts"
+import { listed } from "../internal/describe.ts"
 import type { Report } from "./diagnostics.ts"
 import { childPointer, isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"

@@ -1,6 +1,6 @@
 // One idea, the meaning of each keyword, which is a long list.
 import { Check } from "typebox/schema"
-import { reasonOf } from "./describe.ts"
+import { reasonOf } from "../internal/describe.ts"
 import {
   containsMessage,
   foldUnion,
@@ -14,7 +14,7 @@ import { childPointer, isPlainRecord, type JsonSchema } from "./json.ts"
 import { ownRefinements } from "./prepare.ts"
 import { hasKey, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, Resource, SchemaNode } from "./refs.ts"
-import { matches, safeRegExp } from "./safe-regexp.ts"
+import { matches, safeRegExp } from "./regex/safe-regexp.ts"
 
 type Node = Record<string, unknown>
 

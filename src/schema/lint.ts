@@ -1,4 +1,4 @@
-import { quote } from "./describe.ts"
+import { quote } from "../internal/describe.ts"
 import type { Report } from "./diagnostics.ts"
 import { childPointer, isPlainRecord, isSchema, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"

@@ -4,7 +4,7 @@ import { isPlainRecord, setOwn } from "./json.ts"
 import { keywordShape } from "./keywords.ts"
 import { hasKey, isDeceptive, isMissing, undefinedIn } from "./presence.ts"
 import type { Links, RefKeyword, SchemaNode } from "./refs.ts"
-import { isNative, safeRegExp } from "./safe-regexp.ts"
+import { isNative, safeRegExp } from "./regex/safe-regexp.ts"
 import { addKeyTests, dropSlowKeys, type KeyTest } from "./slow-keys.ts"
 
 /** A schema, and the schemas its references name, as TypeBox compiles them. */

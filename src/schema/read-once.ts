@@ -16,7 +16,7 @@ import type { References } from "./normalize/references.ts"
 import { hasKey } from "./presence.ts"
 import { generateCopy } from "./read-code.ts"
 import type { Copier, CopyParts } from "./read-code.ts"
-import { safeRegExp } from "./safe-regexp.ts"
+import { safeRegExp } from "./regex/safe-regexp.ts"
 
 /** Copies what the check of a schema looks at; everything is read once. Throws where something cannot be read. */
 export type ReadOnce = (value: object) => unknown

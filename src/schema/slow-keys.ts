@@ -1,5 +1,5 @@
 import { setOwn } from "./json.ts"
-import { isNative, matches, safeRegExp } from "./safe-regexp.ts"
+import { isNative, matches, safeRegExp } from "./regex/safe-regexp.ts"
 
 /** Decides about a name in place of a regular expression. */
 export interface KeyTest {

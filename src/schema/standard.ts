@@ -1,4 +1,4 @@
-import { quote, reasonOf } from "./describe.ts"
+import { quote, reasonOf } from "../internal/describe.ts"
 import { isPlainRecord } from "./json.ts"
 import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
 

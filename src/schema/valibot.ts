@@ -1,4 +1,4 @@
-import { quote, reasonOf } from "./describe.ts"
+import { quote, reasonOf } from "../internal/describe.ts"
 import { setOwn } from "./json.ts"
 import { applyAction, isJson } from "./valibot/actions.ts"
 import { isValibotSchema, type Json, type Side, unsaid, type ValibotNode } from "./valibot/node.ts"

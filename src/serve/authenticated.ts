@@ -1,5 +1,5 @@
-import type { Clock } from "../platform.ts"
-import type { Identity } from "../types.ts"
+import type { Clock } from "../internal/platform.ts"
+import type { Identity } from "../core/types.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 
 /** Who was found, and for how long. */

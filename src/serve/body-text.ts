@@ -1,5 +1,5 @@
-import { refusal } from "../errors.ts"
-import type { CallError } from "../errors.ts"
+import { refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
 import { byteLength } from "./text-size.ts"
 
 /**

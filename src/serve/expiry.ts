@@ -1,7 +1,7 @@
-import { refusal } from "../errors.ts"
-import type { CallError } from "../errors.ts"
+import { refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
-import type { Clock } from "../platform.ts"
+import type { Clock } from "../internal/platform.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 
 // The longest delay that timers take; a longer one would fire at once.

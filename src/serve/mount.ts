@@ -1,7 +1,7 @@
-import type { Clock } from "../platform.ts"
+import type { Clock } from "../internal/platform.ts"
 import type { Refused } from "./http/admission.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./http/model.ts"
-import type { HTTPCaller } from "./http/spine.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./exchange.ts"
+import type { HTTPCaller } from "./http/context.ts"
 import type { Authenticate } from "./gate.ts"
 
 /** What a mounted server knows of the server that it is mounted in. */

@@ -1,4 +1,4 @@
-import { CallError } from "../errors.ts"
+import { CallError } from "../core/errors.ts"
 import { NODE_MOUNT, WEB_MOUNT, bodyGone, decodeBody, providedText } from "./body-text.ts"
 import { byteLength } from "./text-size.ts"
 

@@ -1,6 +1,6 @@
 import { fromBase64 } from "../internal/base64.ts"
 import type { OptionsSchema } from "../internal/options.ts"
-import { TOKEN_PREFIX } from "../transport/dial.ts"
+import { TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 
 /** The request of an upgrade; `IncomingMessage` of Node is one. */
 export interface UpgradeRequestLike {

@@ -1,6 +1,6 @@
-import type { CallEvent } from "../call-events.ts"
-import { refusal } from "../errors.ts"
-import type { Transport, TransportReceiver } from "./types.ts"
+import type { CallEvent } from "../core/events.ts"
+import { refusal } from "../core/errors.ts"
+import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
 /** Two ends of a link within this process: what one sends the other receives, at once. */
 export function createMemoryTransports(): [Transport, Transport] {

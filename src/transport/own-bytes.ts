@@ -1,4 +1,4 @@
-import type { CallEvent } from "../call-events.ts"
+import type { CallEvent } from "../core/events.ts"
 
 // Deeper values are left as they are: what they hold is checked where it arrives.
 const MAX_DEPTH = 512

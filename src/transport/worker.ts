@@ -1,12 +1,12 @@
 import { validateOptions } from "../internal/options.ts"
 import { WORKER_OPTIONS } from "./worker-options.ts"
-import type { CallEvent } from "../call-events.ts"
-import { refusal } from "../errors.ts"
-import type { CallError } from "../errors.ts"
+import type { CallEvent } from "../core/events.ts"
+import { refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
-import { reasonOf } from "../schema/describe.ts"
+import { reasonOf } from "../internal/describe.ts"
 import { withOwnBytes } from "./own-bytes.ts"
-import type { Transport, TransportReceiver } from "./types.ts"
+import type { Transport, TransportReceiver } from "../protocol/transport.ts"
 
 /** Whatever carries messages between threads: a `Worker`, a `MessagePort`, `parentPort`, `self`. */
 export interface PortLike {

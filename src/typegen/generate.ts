@@ -1,7 +1,7 @@
 // Declarations for operations: what `operations types` writes.
 
 import { isPlainRecord } from "../schema/json.ts"
-import type { OperationSpec } from "../types.ts"
+import type { OperationSpec } from "../core/types.ts"
 import { union } from "./combine.ts"
 import { printComment } from "./comments.ts"
 import type { CommentParts } from "./comments.ts"

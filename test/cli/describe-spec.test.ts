@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { describeSpec } from "../../src/cli/describe-spec.ts"
-import type { OperationSpec } from "../../src/types.ts"
+import type { OperationSpec } from "../../src/core/types.ts"
 import { testIO } from "./support/run.ts"
 
 function described(spec: object, columns?: number): string {

@@ -4,7 +4,7 @@ import { tellError } from "../../src/cli/errors.ts"
 import { UsageError } from "../../src/cli/model.ts"
 import { sourceOptions } from "../../src/cli/sources-options.ts"
 import { ConfigError } from "../../src/config/error.ts"
-import { CallError } from "../../src/errors.ts"
+import { CallError } from "../../src/core/errors.ts"
 import { testIO } from "./support/run.ts"
 
 function told(

@@ -1,7 +1,7 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
 import { ConfigError, configSchema, defineConfig, settleConfig } from "../../src/config.ts"
-import { isCallError } from "../../src/errors.ts"
+import { isCallError } from "../../src/core/errors.ts"
 
 const CANARY = "canary-4f1d9a-secret"
 

@@ -2,12 +2,12 @@
 // Which revision is spoken is not said to it: it has to find out, as it does for its users.
 
 import { ClientCredentialsProvider, PrivateKeyJwtProvider } from "@modelcontextprotocol/client"
-import { createMCPClient } from "../../src/from_mcp.ts"
-import type { MCPClientConfig, MCPClientWrapper } from "../../src/from_mcp.ts"
+import { createMCPClient } from "../../src/from-mcp.ts"
+import type { MCPClientConfig, MCPClientWrapper } from "../../src/from-mcp.ts"
 import { createRegistry, silentLogger } from "../../src/index.ts"
 import type { OperationRegistry } from "../../src/index.ts"
 import type { MCPOrigin } from "../../src/mcp/model.ts"
-import type { FormInputRequest, InputResponse, UrlInputRequest } from "../../src/types.ts"
+import type { FormInputRequest, InputResponse, UrlInputRequest } from "../../src/core/types.ts"
 import { Login } from "./login.ts"
 
 interface Context {

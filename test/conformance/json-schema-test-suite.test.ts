@@ -1,6 +1,10 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
-import { FromSchema, type FromSchemaOptions, schemaDiagnostics } from "../../src/from_schema.ts"
+import {
+  FromSchema,
+  type FromSchemaOptions,
+  schemaDiagnostics,
+} from "../../src/schema/from-schema.ts"
 import { typeboxEngine } from "../../src/schema/engine.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 import { KNOWN_GAPS } from "./known-gaps.ts"

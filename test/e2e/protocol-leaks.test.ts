@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { program } from "../mcp/support/program.ts"
+import { program } from "../sources/mcp/support/program.ts"
 
 const run = promisify(execFile)
 

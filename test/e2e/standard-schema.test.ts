@@ -3,9 +3,9 @@ import { type } from "arktype"
 import * as v from "valibot"
 import { describe, expect, test } from "vitest"
 import { z } from "zod"
-import { defineOperation } from "../../src/define.ts"
-import { isCallError } from "../../src/errors.ts"
-import { OperationRegistry } from "../../src/registry.ts"
+import { defineOperation } from "../../src/core/define.ts"
+import { isCallError } from "../../src/core/errors.ts"
+import { OperationRegistry } from "../../src/engine/registry.ts"
 
 const anyone = { requiredScopes: [] }
 

@@ -13,8 +13,8 @@ import {
   silentLogger,
 } from "../../src/index.ts"
 import type { Logger, OperationContext } from "../../src/index.ts"
-import { toHTTP } from "../../src/to_http.ts"
-import type { HTTPProblem } from "../../src/to_http.ts"
+import { toHTTP } from "../../src/to-http.ts"
+import type { HTTPProblem } from "../../src/to-http.ts"
 import { createWorkerTransport } from "../../src/transport/worker.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { waitFor } from "../support/wait-for.ts"

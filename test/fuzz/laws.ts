@@ -1,6 +1,6 @@
 // What holds whatever a fuzzer feeds, and what fuzzers share.
 
-import type { Random } from "../openapi/fuzz/random.ts"
+import type { Random } from "../sources/openapi/fuzz/random.ts"
 
 /** Tries generated cases; the same seed gives the same case. */
 export interface Fuzzer extends AsyncDisposable {

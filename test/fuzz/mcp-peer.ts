@@ -1,8 +1,8 @@
 // What a hostile MCP server says. No SDK: no well-behaved server would say most of it.
 
-import { deep, junk, PATTERNS } from "../openapi/fuzz/junk.ts"
-import { mutateData } from "../openapi/fuzz/mutate.ts"
-import { Random } from "../openapi/fuzz/random.ts"
+import { deep, junk, PATTERNS } from "../sources/openapi/fuzz/junk.ts"
+import { mutateData } from "../sources/openapi/fuzz/mutate.ts"
+import { Random } from "../sources/openapi/fuzz/random.ts"
 import { garble } from "./laws.ts"
 
 interface Message {

@@ -1,5 +1,5 @@
-import { mutantOf, tryMutant } from "../openapi/fuzz.ts"
-import { allFuzzDocuments } from "../openapi/fuzz/documents.ts"
+import { mutantOf, tryMutant } from "../sources/openapi/fuzz.ts"
+import { allFuzzDocuments } from "../sources/openapi/fuzz/documents.ts"
 import type { Fuzzer } from "./laws.ts"
 
 /** Mutants of OpenAPI documents: each gives an import that holds, or a clean error. */

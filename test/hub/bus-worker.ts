@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { createRegistry, serveCalls, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, OperationContext } from "../../src/index.ts"
-import { createTicketVerifier } from "../../src/transport/bus/tickets.ts"
-import { createNatsTransport } from "../../src/transport/nats.ts"
-import { createRedisTransport } from "../../src/transport/redis.ts"
+import { createTicketVerifier } from "../../src/transport/bus/tickets/tickets.ts"
+import { createNatsTransport } from "../../src/transport/nats/transport.ts"
+import { createRedisTransport } from "../../src/transport/redis/transport.ts"
 
 /** What a worker is told when it is started. */
 export interface BusWorkerSettings {

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest"
 import type { ServeHubOptions, ServedHub } from "../../src/hub/serve-hub.ts"
 import { serveHub } from "../../src/hub/serve-hub.ts"
 import { packageFolder } from "../../src/hub/package-folder.ts"
-import { hashApiKey } from "../../src/to_http.ts"
+import { hashApiKey } from "../../src/to-http.ts"
 import { root } from "../support/manifest.ts"
 import { folder, hubOf } from "./support.ts"
 

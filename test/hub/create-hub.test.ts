@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { describe, expect, onTestFinished, test } from "vitest"
 import { createHub } from "../../src/hub/create-hub.ts"
 import type { Hub } from "../../src/hub/model.ts"
-import type { Logger } from "../../src/logger.ts"
+import type { Logger } from "../../src/internal/logger.ts"
 import {
   FLAKY,
   configOf,

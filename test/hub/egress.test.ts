@@ -1,7 +1,7 @@
 import dns from "node:dns"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import { resolverOf } from "../http/dns-server.ts"
-import { serve } from "../http/server.ts"
+import { resolverOf } from "../http-client/dns-server.ts"
+import { serve } from "../http-client/server.ts"
 import { hubOf, sourceOf } from "./support.ts"
 
 afterEach(() => {

@@ -1,10 +1,10 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { expect, test } from "vitest"
-import type { AnyOperation } from "../../src/define.ts"
+import type { AnyOperation } from "../../src/core/define.ts"
 import { Ledger } from "../../src/hub/ledger.ts"
-import { silentLogger } from "../../src/logger.ts"
-import { OperationRegistry } from "../../src/registry.ts"
+import { silentLogger } from "../../src/internal/logger.ts"
+import { OperationRegistry } from "../../src/engine/registry.ts"
 
 function operation(name: string, says: string): AnyOperation {
   return {

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest"
 import type { MCPSource } from "../../src/config/model.ts"
 import type { OpenSource, SourceContext } from "../../src/hub/model.ts"
 import { openMCP } from "../../src/hub/sources/mcp.ts"
-import { silentLogger } from "../../src/logger.ts"
+import { silentLogger } from "../../src/internal/logger.ts"
 import { sourceOf } from "./plain.ts"
 
 type Event = { readonly type: string; readonly error?: unknown }
@@ -14,7 +14,7 @@ const server = vi.hoisted(() => ({
   operations: [] as unknown[],
 }))
 
-vi.mock("../../src/mcp-client/connect.ts", () => ({
+vi.mock("../../src/sources/mcp/client/connect.ts", () => ({
   connectClient: (_: string, config: unknown) => {
     server.configs.push(config)
     return Promise.resolve({

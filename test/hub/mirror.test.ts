@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { AnyOperation } from "../../src/define.ts"
+import type { AnyOperation } from "../../src/core/define.ts"
 import { Mirror } from "../../src/hub/sources/mirror.ts"
 import { idOf } from "../../src/hub/shape.ts"
 import { VirtualClock } from "../support/virtual-clock.ts"

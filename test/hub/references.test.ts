@@ -3,7 +3,7 @@ import { homedir, tmpdir } from "node:os"
 import { join } from "node:path"
 import { inspect } from "node:util"
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest"
-import { CallError } from "../../src/errors.ts"
+import { CallError } from "../../src/core/errors.ts"
 import { createResolver, type ResolverOptions } from "../../src/hub/references.ts"
 
 const CANARY = "canary-91-secret"

@@ -4,7 +4,7 @@ import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
 import { expect, onTestFinished, test } from "vitest"
-import { corpusText, hasCorpus } from "../openapi/corpus.ts"
+import { corpusText, hasCorpus } from "../sources/openapi/corpus.ts"
 import {
   EVERYTHING,
   folder,

@@ -1,13 +1,13 @@
 import fc from "fast-check"
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import type { AnyOperation } from "../../src/define.ts"
+import type { AnyOperation } from "../../src/core/define.ts"
 import { compilePattern } from "../../src/hub/patterns.ts"
 import { Shaper } from "../../src/hub/shape.ts"
-import { FromOpenAPI, prepareRequest } from "../../src/from_openapi.ts"
-import { lazyOperation } from "../../src/internal/lazy-operation.ts"
-import type { LazyParts } from "../../src/internal/lazy-operation.ts"
-import { OperationRegistry } from "../../src/registry.ts"
+import { FromOpenAPI, prepareRequest } from "../../src/from-openapi.ts"
+import { lazyOperation } from "../../src/core/lazy-operation.ts"
+import type { LazyParts } from "../../src/core/lazy-operation.ts"
+import { OperationRegistry } from "../../src/engine/registry.ts"
 import { sourceOf } from "./plain.ts"
 
 function operation(id: string, more: Partial<AnyOperation> = {}): AnyOperation {

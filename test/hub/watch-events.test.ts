@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterEach, expect, onTestFinished, test, vi } from "vitest"
 import { watchFiles } from "../../src/hub/watch.ts"
-import type { Logger } from "../../src/logger.ts"
+import type { Logger } from "../../src/internal/logger.ts"
 import { folder } from "./support.ts"
 import { waitFor } from "../support/wait-for.ts"
 

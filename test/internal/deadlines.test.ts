@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { afterEach, describe, expect, test, vi } from "vitest"
-import type { Clock } from "../../src/platform.ts"
+import type { Clock } from "../../src/internal/platform.ts"
 import { systemClock } from "../../src/internal/clock.ts"
 import { Deadlines } from "../../src/internal/deadlines.ts"
 import type { DeadlineEntry } from "../../src/internal/deadlines.ts"

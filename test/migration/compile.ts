@@ -11,7 +11,7 @@ export interface Complaint {
 const root = resolve(import.meta.dirname, "../..")
 const ENTRIES = {
   "@alkdev/operations": "src/index.ts",
-  "@alkdev/operations/from-mcp": "src/from_mcp.ts",
+  "@alkdev/operations/from-mcp": "src/from-mcp.ts",
 }
 /** Shapes that users write and the package reads; all others go the other way. */
 const WRITTEN_BY_USERS = new Set(["HTTPServiceConfig", "MCPClientConfig", "OpenAPIFS", "ScannerFS"])

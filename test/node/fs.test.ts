@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { nodeFS } from "../../src/node/fs.ts"
-import type { ScannerEntry } from "../../src/scanner.ts"
+import type { ScannerEntry } from "../../src/sources/scan/scanner.ts"
 
 let folder: string
 

@@ -6,7 +6,7 @@ import { pathToFileURL } from "node:url"
 import { promisify } from "node:util"
 import { build } from "esbuild"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { scanDirectory } from "../../src/node/index.ts"
+import { scanDirectory } from "../../src/node.ts"
 import { root } from "../support/manifest.ts"
 
 // Modules are loaded by Node itself here, in a process of its own: test runners have loaders of theirs.

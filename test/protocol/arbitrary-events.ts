@@ -1,5 +1,5 @@
 import fc from "fast-check"
-import type { CallEvent } from "../../src/call-events.ts"
+import type { CallEvent } from "../../src/core/events.ts"
 
 /** An object of any fields. */
 export type Json = Record<string, unknown>

@@ -1,12 +1,12 @@
 import { Type } from "typebox"
 import { expect, onTestFinished, test, vi } from "vitest"
-import { PendingRequestMap } from "../../src/call.ts"
-import { defineOperation } from "../../src/define.ts"
-import type { AnyOperation } from "../../src/define.ts"
+import { PendingRequestMap } from "../../src/protocol/index.ts"
+import { defineOperation } from "../../src/core/define.ts"
+import type { AnyOperation } from "../../src/core/define.ts"
 import { followPeer } from "../../src/protocol/follow.ts"
-import { endpointOf } from "../../src/protocol/pending-request-map.ts"
-import { createRegistry } from "../../src/registry.ts"
-import type { AnyRegistry } from "../../src/registry.ts"
+import { endpointOf } from "../../src/protocol/pending/request-map.ts"
+import { createRegistry } from "../../src/engine/registry.ts"
+import type { AnyRegistry } from "../../src/engine/registry.ts"
 
 function operation(name: string): AnyOperation {
   return defineOperation({

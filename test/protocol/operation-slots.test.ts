@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import { OperationSlots } from "../../src/protocol/operation-slots.ts"
-import type { WaitingOperation } from "../../src/protocol/operation-slots.ts"
+import { OperationSlots } from "../../src/protocol/server/operation-slots.ts"
+import type { WaitingOperation } from "../../src/protocol/server/operation-slots.ts"
 
 class Time {
   at = 0

@@ -4,7 +4,7 @@ import { admitSchema } from "../../src/schema/admit.ts"
 import { typeboxEngine } from "../../src/schema/engine.ts"
 import { explain } from "../../src/schema/explain.ts"
 import { deepFreeze } from "../../src/schema/json.ts"
-import { admitPattern } from "../../src/schema/pattern.ts"
+import { admitPattern } from "../../src/schema/regex/pattern.ts"
 import { Links } from "../../src/schema/refs.ts"
 
 const name = fc.constantFrom(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { admitSchema } from "../../src/schema/admit.ts"
 import { typeboxEngine } from "../../src/schema/engine.ts"
-import { admitPattern } from "../../src/schema/pattern.ts"
-import { parseRegex } from "../../src/schema/regex-parse.ts"
-import { isExplosive } from "../../src/schema/regex-safety.ts"
-import { isNative } from "../../src/schema/safe-regexp.ts"
+import { admitPattern } from "../../src/schema/regex/pattern.ts"
+import { parseRegex } from "../../src/schema/regex/parse.ts"
+import { isExplosive } from "../../src/schema/regex/safety.ts"
+import { isNative } from "../../src/schema/regex/safe-regexp.ts"
 import { TOO_LONG } from "../support/patience.ts"
 
 const admit = (pattern: string): string => {

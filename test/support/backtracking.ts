@@ -1,5 +1,5 @@
-import { contains } from "../../src/schema/char-set.ts"
-import type { RegexNode } from "../../src/schema/regex-parse.ts"
+import { contains } from "../../src/schema/regex/char-set.ts"
+import type { RegexNode } from "../../src/schema/regex/parse.ts"
 
 /**
  * Steps that a backtracking engine takes to find that a pattern matches a text or does not; more than `most` is `most`.

@@ -1,7 +1,7 @@
 // A server of MCP over standard input and output that writes each run of an operation into a file. It does not start
 // where there is a file that says that it is gone.
 import { appendFileSync, existsSync } from "node:fs"
-import { toMCP } from "../../src/to_mcp.ts"
+import { toMCP } from "../../src/to-mcp.ts"
 import { silentLogger } from "../../src/index.ts"
 import { countedOperations } from "./counted-operations.ts"
 

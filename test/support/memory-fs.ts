@@ -1,4 +1,4 @@
-import type { ScannerEntry, ScannerFS } from "../../src/scanner.ts"
+import type { ScannerEntry, ScannerFS } from "../../src/sources/scan/scanner.ts"
 
 /** What lies in a folder of memory: a module (as it is imported), a folder, or a link to a path. */
 export type MemoryEntry = MemoryFolder | { readonly module: unknown } | { readonly link: string }

@@ -7,7 +7,7 @@ import {
   OperationRegistry,
   PendingRequestMap,
 } from "../../src/index.ts"
-import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/env.ts"
+import { BUILD_ENV_OPTIONS, buildEnv } from "../../src/engine/env.ts"
 import { SEARCH_OPTIONS } from "../../src/engine/catalog.ts"
 import {
   REGISTER_HANDLER_OPTIONS,
@@ -19,58 +19,68 @@ import {
   FromOpenAPIFile,
   FromOpenAPIUrl,
   prepareRequest,
-} from "../../src/openapi-import.ts"
-import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS, REQUEST_OPTIONS } from "../../src/openapi/options.ts"
-import { OpenAPIServiceRegistry } from "../../src/openapi-services.ts"
-import { createRegistry } from "../../src/registry.ts"
-import { buildCallHandler, serveCalls } from "../../src/call.ts"
+} from "../../src/sources/openapi/from-openapi.ts"
+import {
+  OPENAPI_OPTIONS,
+  OPENAPI_URL_OPTIONS,
+  REQUEST_OPTIONS,
+} from "../../src/sources/openapi/options.ts"
+import { OpenAPIServiceRegistry } from "../../src/sources/openapi/services.ts"
+import { createRegistry } from "../../src/engine/registry.ts"
+import { buildCallHandler, serveCalls } from "../../src/protocol/index.ts"
 import { settleConfig } from "../../src/config.ts"
-import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http/public-fetch.ts"
-import { FROM_CALL_OPTIONS } from "../../src/from_call.ts"
+import { createPublicFetch, PUBLIC_FETCH_OPTIONS } from "../../src/http-client/public-fetch.ts"
+import { FROM_CALL_OPTIONS } from "../../src/protocol/from-call.ts"
 import { createHub } from "../../src/hub/create-hub.ts"
 import { HUB_OPTIONS } from "../../src/hub/model.ts"
 import { SERVE_HUB_OPTIONS, serveHub } from "../../src/hub/serve-hub.ts"
 import type { OptionsSchema } from "../../src/internal/options.ts"
 import { SETTLE_OPTIONS } from "../../src/config/settle.ts"
-import { createMCPClient, MCPClientLoader } from "../../src/from_mcp.ts"
-import { CREATE_CLIENT_OPTIONS } from "../../src/mcp-client/connect.ts"
+import { createMCPClient, MCPClientLoader } from "../../src/from-mcp.ts"
+import { CREATE_CLIENT_OPTIONS } from "../../src/sources/mcp/client/connect.ts"
 import {
   FROM_SCHEMA_OPTIONS,
   FROM_STANDARD_SCHEMA_OPTIONS,
   FromSchema,
-} from "../../src/from_schema.ts"
-import { fromStandardSchema } from "../../src/from_standard_schema.ts"
+} from "../../src/schema/from-schema.ts"
+import { fromStandardSchema } from "../../src/schema/from-standard-schema.ts"
 import { LOAD_CONFIG_OPTIONS, loadConfig } from "../../src/hub/config-file/load.ts"
-import { MCP_FIELDS } from "../../src/mcp/config-fields.ts"
-import { LOADER_OPTIONS } from "../../src/mcp-client/loader.ts"
+import { MCP_FIELDS } from "../../src/sources/mcp/config-fields.ts"
+import { LOADER_OPTIONS } from "../../src/sources/mcp/client/loader.ts"
 import { nodeFS } from "../../src/node/fs.ts"
 import { scanDirectory } from "../../src/node/scan-directory.ts"
-import { PAGINATE_OPTIONS, paginate } from "../../src/paginate.ts"
-import { SCAN_OPTIONS } from "../../src/scan/options.ts"
-import { scanDefinitions, scanOperations } from "../../src/scanner.ts"
-import { TICKET_SIGNER_OPTIONS } from "../../src/transport/bus/ticket-signer.ts"
-import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/ticket-verifier.ts"
-import { createTicketSigner, createTicketVerifier } from "../../src/transport/bus/tickets.ts"
+import { PAGINATE_OPTIONS, paginate } from "../../src/sources/openapi/paginate.ts"
+import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
+import { scanDefinitions, scanOperations } from "../../src/sources/scan/scanner.ts"
+import { TICKET_SIGNER_OPTIONS } from "../../src/transport/bus/tickets/signer.ts"
+import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/tickets/verifier.ts"
+import {
+  createTicketSigner,
+  createTicketVerifier,
+} from "../../src/transport/bus/tickets/tickets.ts"
 import { NATS_OPTIONS, REDIS_OPTIONS } from "../../src/transport/bus/broker-options.ts"
-import { createNatsTransport } from "../../src/transport/nats.ts"
-import { createRedisTransport } from "../../src/transport/redis.ts"
+import { createNatsTransport } from "../../src/transport/nats/transport.ts"
+import { createRedisTransport } from "../../src/transport/redis/transport.ts"
 import { WORKER_OPTIONS } from "../../src/transport/worker-options.ts"
 import { createWorkerTransport } from "../../src/transport/worker.ts"
 import { SERVE_HTTP_OPTIONS, serveHTTP } from "../../src/node/serve-http.ts"
-import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending-request-map.ts"
+import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending/request-map.ts"
 import {
   CALL_HANDLER_OPTIONS,
   DRAIN_OPTIONS,
   SERVE_CALLS_OPTIONS,
-} from "../../src/protocol/serve.ts"
+} from "../../src/protocol/server/serve.ts"
 import { HTTP_OPTIONS } from "../../src/serve/http/options.ts"
 import { toHTTP } from "../../src/serve/http/to-http.ts"
 import { LISTEN_OPTIONS } from "../../src/serve/mcp/listen.ts"
 import { STDIO_OPTIONS } from "../../src/serve/mcp/stdio.ts"
 import { MCP_SERVER_OPTIONS, toMCP } from "../../src/serve/mcp/to-mcp.ts"
-import { serveWebSocket } from "../../src/serve/websocket.ts"
-import { SERVE_WEBSOCKET_OPTIONS } from "../../src/serve/websocket-options.ts"
-import { createWebSocketTransport, WEBSOCKET_OPTIONS } from "../../src/transport/websocket.ts"
+import { serveWebSocket } from "../../src/serve/websocket/serve-websocket.ts"
+import { SERVE_WEBSOCKET_OPTIONS } from "../../src/serve/websocket/options.ts"
+import {
+  createWebSocketTransport,
+  WEBSOCKET_OPTIONS,
+} from "../../src/transport/websocket/websocket.ts"
 
 /** One function, as the test of options sees it. */
 export interface OptionFunction {

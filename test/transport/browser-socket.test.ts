@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { afterEach, describe, expect, expectTypeOf, test, vi } from "vitest"
 import { WebSocketServer } from "ws"
 import type { WebSocket as NodeSocket } from "ws"
-import { silentLogger } from "../../src/logger.ts"
+import { silentLogger } from "../../src/internal/logger.ts"
 import { createWebSocketTransport } from "../../src/websocket.ts"
 import type {
   WebSocketConstructor,

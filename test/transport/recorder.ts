@@ -1,6 +1,6 @@
-import type { CallEvent, CallRequestedEvent } from "../../src/call-events.ts"
-import type { CallError } from "../../src/errors.ts"
-import type { TransportReceiver } from "../../src/transport/types.ts"
+import type { CallEvent, CallRequestedEvent } from "../../src/core/events.ts"
+import type { CallError } from "../../src/core/errors.ts"
+import type { TransportReceiver } from "../../src/protocol/transport.ts"
 
 /** Writes down what a transport tells, and waits for it. */
 export class Recorder implements TransportReceiver {

@@ -1,10 +1,10 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test, vi } from "vitest"
 import { Deadlines } from "../../src/internal/deadlines.ts"
-import type { Clock } from "../../src/platform.ts"
+import type { Clock } from "../../src/internal/platform.ts"
 import { chooseProtocol } from "../../src/serve/gate.ts"
-import { SocketTransport } from "../../src/transport/socket-transport.ts"
-import type { SocketTransportSettings } from "../../src/transport/socket-transport.ts"
+import { SocketTransport } from "../../src/transport/websocket/socket-transport.ts"
+import type { SocketTransportSettings } from "../../src/transport/websocket/socket-transport.ts"
 import { nextTurn, Recorder, request } from "./recorder.ts"
 
 /** A socket of `ws` that goes nowhere. */

@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest"
 import { fromCall, PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import type { CallServer } from "../../src/index.ts"
-import { isCompatible } from "../../src/transport/bus/versions.ts"
+import { isCompatible } from "../../src/transport/bus/wire/versions.ts"
 import { operation, quietRegistry } from "../support/operations.ts"
 import { EACH_BUS } from "./each-bus.ts"
 import type { TestBus } from "./each-bus.ts"

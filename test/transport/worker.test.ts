@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { MessageChannel, Worker } from "node:worker_threads"
 import { afterEach, describe, expect, expectTypeOf, test } from "vitest"
-import type { CallEvent } from "../../src/call-events.ts"
+import type { CallEvent } from "../../src/core/events.ts"
 import { createWorkerTransport } from "../../src/transport/worker.ts"
 import type { PortLike } from "../../src/transport/worker.ts"
 import { thrown } from "../support/operations.ts"

@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest"
-import { FromOpenAPI } from "../../src/from_openapi.ts"
+import { FromOpenAPI } from "../../src/from-openapi.ts"
 import type { OperationSpec } from "../../src/index.ts"
 import { generateTypes } from "../../src/typegen/generate.ts"
-import { corpusEntries, corpusText, hasCorpus } from "../openapi/corpus.ts"
-import { exampleFiles, exampleText } from "../openapi/oas-examples.ts"
+import { corpusEntries, corpusText, hasCorpus } from "../sources/openapi/corpus.ts"
+import { exampleFiles, exampleText } from "../sources/openapi/oas-examples.ts"
 import { faultsOf, faultsWithLibrary } from "./compile.ts"
 import { typesOf } from "./specs.ts"
 

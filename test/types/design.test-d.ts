@@ -1,6 +1,6 @@
 import { Type } from "typebox"
 import { expectTypeOf, test } from "vitest"
-import { createMCPClient } from "../../src/from_mcp.ts"
+import { createMCPClient } from "../../src/from-mcp.ts"
 import { OperationType } from "../../src/index.ts"
 import type {
   CallHandlerConfig,

@@ -8,7 +8,7 @@ import {
   paginate,
 } from "../../src/index.ts"
 import type { OpenAPIConfig, OperationSpec, ResponseEnvelope } from "../../src/index.ts"
-import { prepareRequest } from "../../src/from_openapi.ts"
+import { prepareRequest } from "../../src/from-openapi.ts"
 import type {
   Credential,
   ImportedOperation,
@@ -16,7 +16,7 @@ import type {
   ImportReport,
   OpenAPIUrlConfig,
   PreparedRequest,
-} from "../../src/from_openapi.ts"
+} from "../../src/from-openapi.ts"
 
 describe("imports", () => {
   test("a document may be an object of any type, or a text", () => {

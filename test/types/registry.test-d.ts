@@ -18,7 +18,7 @@ import type {
   OperationsOf,
   ResponseEnvelope,
 } from "../../src/index.ts"
-import type { Executable, Subscribable } from "../../src/infer.ts"
+import type { Executable, Subscribable } from "../../src/core/infer.ts"
 
 const create = defineOperation({
   namespace: "task",

@@ -3,9 +3,9 @@
 import type { CallTrace } from "../../../src/engine/observe.ts"
 import type { HubStats } from "../../../src/hub/activity/counters.ts"
 import type { SourceReport, SourceStatus } from "../../../src/hub/model.ts"
-import type { ResponseEnvelope } from "../../../src/response-envelope.ts"
+import type { ResponseEnvelope } from "../../../src/core/envelope.ts"
 import type { HTTPProblem } from "../../../src/serve/http/problem.ts"
-import type { OperationSpec, OperationType } from "../../../src/types.ts"
+import type { OperationSpec, OperationType } from "../../../src/core/types.ts"
 
 export type { CallTrace, HTTPProblem, OperationSpec, OperationType, ResponseEnvelope }
 export type { HubStats, SourceReport, SourceStatus }

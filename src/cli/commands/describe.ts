@@ -1,4 +1,4 @@
-import type { OperationSpec } from "../../types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import type { Command } from "../model.ts"
 import { print, printJson } from "../output.ts"
 import { tellFailures } from "../target/failures.ts"

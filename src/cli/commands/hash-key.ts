@@ -71,7 +71,7 @@ async function readKey(io: CommandIO): Promise<string> {
 
 /** The hash; an error says what a key is, and never shows what was given. */
 async function hashOf(key: string): Promise<string> {
-  const { hashApiKey } = await import("../../to_http.ts")
+  const { hashApiKey } = await import("../../to-http.ts")
   try {
     if (key.length <= LONGEST) return hashApiKey(key)
   } catch {

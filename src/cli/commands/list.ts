@@ -3,7 +3,7 @@ import type { Command, CommandArgs, CommandIO, ListedOperation, OptionSpecs } fr
 import { note, oneLine, print, printJson, styled, table } from "../output.ts"
 import { tellFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
-import type { OperationType } from "../../types.ts"
+import type { OperationType } from "../../core/types.ts"
 
 const TYPES = ["query", "mutation", "subscription"] as const satisfies readonly OperationType[]
 

@@ -134,7 +134,7 @@ const PATIENCE_MS = 10_000
 
 async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise<void> {
   const [{ toMCP }, { commandLogger }] = await Promise.all([
-    import("../../to_mcp.ts"),
+    import("../../to-mcp.ts"),
     import("../serve/logger.ts"),
   ])
   const stopped = aborted(io.signal)

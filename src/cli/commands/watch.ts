@@ -1,4 +1,4 @@
-import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { tellFaults } from "../input/faults.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"

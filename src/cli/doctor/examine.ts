@@ -1,6 +1,6 @@
 import type { ConfigFault, SettledConfig } from "../../config.ts"
 import { faultText } from "../../config/error.ts"
-import { isCallError } from "../../errors.ts"
+import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"

@@ -1,4 +1,4 @@
-import { readYaml } from "../../openapi/yaml.ts"
+import { readYaml } from "../../sources/openapi/yaml.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"

@@ -1,4 +1,4 @@
-import { isCallError } from "../../errors.ts"
+import { isCallError } from "../../core/errors.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { CommandIO } from "../model.ts"
 import { complain, shown, styled } from "../output.ts"

@@ -1,4 +1,4 @@
-import type { OperationSpec } from "../../types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
 import { note, shown } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"

@@ -1,7 +1,7 @@
 // An operation's input from a command line: `--input`, then `key=value`, read by the schema.
 
 import { nearest } from "../../internal/suggest.ts"
-import { parseJson } from "../../http/json.ts"
+import { parseJson } from "../../http-client/json.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"

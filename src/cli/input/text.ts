@@ -1,4 +1,4 @@
-import { parseJson } from "../../http/json.ts"
+import { parseJson } from "../../http-client/json.ts"
 import { nameOf } from "./schema.ts"
 import type { SchemaView } from "./schema.ts"
 

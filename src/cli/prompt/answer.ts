@@ -1,11 +1,11 @@
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import type {
   FormInputRequest,
   InputRequest,
   InputResponse,
   RootsInputRequest,
   UrlInputRequest,
-} from "../../types.ts"
+} from "../../core/types.ts"
 import { pathToFileURL } from "node:url"
 import { SchemaView } from "../input/schema.ts"
 import type { CommandIO } from "../model.ts"

@@ -1,5 +1,5 @@
 import { childPointer } from "../../schema/json.ts"
-import { collectErrors } from "../../validation.ts"
+import { collectErrors } from "../../core/validation.ts"
 import { assign } from "../input/assign.ts"
 import { InputReader } from "../input/read.ts"
 import { SchemaView } from "../input/schema.ts"

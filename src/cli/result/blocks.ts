@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer"
 import { isPlainRecord } from "../../schema/json.ts"
-import type { MCPContentBlock, ResponseEnvelope } from "../../response-envelope.ts"
+import type { MCPContentBlock, ResponseEnvelope } from "../../core/envelope.ts"
 
 /** Bytes of a result, and what they are. */
 export interface ResultBytes {

@@ -1,6 +1,6 @@
-import type { OperationSpec } from "../../types.ts"
-import { validateOrThrow } from "../../validation.ts"
-import { encodeValue } from "../../wire.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { validateOrThrow } from "../../core/validation.ts"
+import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, PreparedCall } from "../model.ts"
 import { jsonText, note, print, printJson, shown, styled } from "../output.ts"
 

@@ -1,4 +1,4 @@
-import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CommandIO, TextSink } from "../model.ts"
 import { jsonText, shown, styled } from "../output.ts"
 import { dataText, jsonOf } from "./show.ts"

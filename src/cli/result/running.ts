@@ -1,4 +1,9 @@
-import type { InputRequest, InputResponse, OperationSpec, ProgressUpdate } from "../../types.ts"
+import type {
+  InputRequest,
+  InputResponse,
+  OperationSpec,
+  ProgressUpdate,
+} from "../../core/types.ts"
 import type { CommandArgs, CommandIO, TargetCallOptions } from "../model.ts"
 import { oneLine, styled } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"

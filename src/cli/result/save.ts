@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises"
 import { extname, isAbsolute, resolve } from "node:path"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { UsageError } from "../model.ts"
 import type { CommandIO } from "../model.ts"
 import { note, shown, styled } from "../output.ts"

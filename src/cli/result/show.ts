@@ -1,5 +1,5 @@
-import type { ResponseEnvelope } from "../../response-envelope.ts"
-import { encodeEnvelope } from "../../wire.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { encodeEnvelope } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
 import { jsonText, note, printJson, shown, styled } from "../output.ts"
 import type { Style } from "../output.ts"

@@ -1,4 +1,4 @@
-import type { Logger } from "../../logger.ts"
+import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
 import { complain, jsonText, oneLine, shown, styled } from "../output.ts"
 

@@ -1,5 +1,5 @@
 import { isPlainRecord } from "../../schema/json.ts"
-import type { OperationSpec } from "../../types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import { SchemaView } from "../input/schema.ts"
 import { shellLine } from "./shell-words.ts"
 

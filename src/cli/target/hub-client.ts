@@ -1,7 +1,7 @@
-import { CallError } from "../../errors.ts"
-import { exchange } from "../../http/exchange.ts"
-import type { HttpResponse } from "../../http/exchange.ts"
-import { readBody } from "../../http/read-body.ts"
+import { CallError } from "../../core/errors.ts"
+import { exchange } from "../../http-client/exchange.ts"
+import type { HttpResponse } from "../../http-client/exchange.ts"
+import { readBody } from "../../http-client/read-body.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { HubAddress } from "./hub-address.ts"
 

@@ -1,7 +1,7 @@
 import type { SettledConfig, SettledSource } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
-import type { OperationSpec } from "../../types.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import type {
   CommandIO,
   ListedOperation,

@@ -1,4 +1,4 @@
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import { nearest } from "../../internal/suggest.ts"
 
 /** A source that could not be opened. */

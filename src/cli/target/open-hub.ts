@@ -1,7 +1,7 @@
 import type { SettledConfig } from "../../config/model.ts"
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
-import type { Logger } from "../../logger.ts"
+import type { Logger } from "../../internal/logger.ts"
 import type { CommandIO } from "../model.ts"
 import { complain, note, oneLine } from "../output.ts"
 

@@ -1,7 +1,7 @@
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import type { Hub } from "../../hub/model.ts"
 import { redactText } from "../../internal/redact.ts"
-import { sourceOf } from "../../openapi/origin.ts"
+import { sourceOf } from "../../sources/openapi/origin.ts"
 import type { PreparedCall } from "../model.ts"
 
 /** Headers that are credentials, whatever they hold. */
@@ -22,7 +22,7 @@ export async function preparedCall(
     throw new CallError("OPERATION_NOT_FOUND", `Operation "${id}" is not registered.`)
   }
   if (sourceOf(operation.handler) === undefined) return undefined
-  const { prepareRequest } = await import("../../from_openapi.ts")
+  const { prepareRequest } = await import("../../from-openapi.ts")
   const { method, url, headers, body } = await prepareRequest(operation, input, { signal })
   // What the hub filled in for references is a secret wherever it stands.
   const mask = (text: string): string => hub.mask(text)

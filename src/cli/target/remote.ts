@@ -1,9 +1,9 @@
-import { CallError } from "../../errors.ts"
-import { readEvents } from "../../http/events.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
+import { CallError } from "../../core/errors.ts"
+import { readEvents } from "../../http-client/events.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import type { OperationSpec } from "../../types.ts"
-import { decodeEnvelope, encodeValue } from "../../wire.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { decodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
 import type {
   CommandIO,
   ListedOperation,

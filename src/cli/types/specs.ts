@@ -1,4 +1,4 @@
-import type { OperationSpec } from "../../types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import type { Target } from "../model.ts"
 
 /** Requests to a hub that run at the same time. */

@@ -1,5 +1,5 @@
 import type { CallEnded, CallStarted, CallTrace } from "../../engine/observe.ts"
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 import { PerSecond, SECONDS } from "./per-second.ts"
 import { RecentDurations } from "./recent-durations.ts"
 import { wallTimeOf } from "../../internal/clock.ts"

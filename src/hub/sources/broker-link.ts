@@ -1,11 +1,11 @@
-import type { CallEvent } from "../../call-events.ts"
+import type { CallEvent } from "../../core/events.ts"
 import type { RemoteSource, SettledSource } from "../../config/model.ts"
-import { CallError, isCallError } from "../../errors.ts"
-import { reasonOf } from "../../schema/describe.ts"
+import { CallError, isCallError } from "../../core/errors.ts"
+import { reasonOf } from "../../internal/describe.ts"
 import type { BusOptions } from "../../transport/bus/options.ts"
 import type { BusTransport } from "../../transport/bus/transport.ts"
-import type { CallFate, Transport, TransportReceiver } from "../../transport/types.ts"
-import type { Identity } from "../../types.ts"
+import type { CallFate, Transport, TransportReceiver } from "../../protocol/transport.ts"
+import type { Identity } from "../../core/types.ts"
 import { fill } from "../fill.ts"
 import { nobody } from "./caller-links.ts"
 import type { SourceContext } from "../model.ts"
@@ -59,8 +59,8 @@ async function make(
   const login = password === undefined ? undefined : user
   const isRedis = /^redis/i.test(place)
   const entry = isRedis
-    ? await import("../../transport/redis.ts")
-    : await import("../../transport/nats.ts")
+    ? await import("../../transport/redis/transport.ts")
+    : await import("../../transport/nats/transport.ts")
   let signer: BusOptions["signer"]
   let identity: Identity | undefined
   if (ticket !== undefined) {

@@ -1,11 +1,11 @@
-import { fixedHeaders, headersKey, readCallHeaders } from "../../internal/call-headers.ts"
-import type { CallHeaders } from "../../internal/call-headers.ts"
-import { callWhileWanted } from "../../internal/call-headers.ts"
+import { fixedHeaders, headersKey, readCallHeaders } from "../../core/call-headers.ts"
+import type { CallHeaders } from "../../core/call-headers.ts"
+import { callWhileWanted } from "../../core/call-headers.ts"
 import { IdlePool } from "../../internal/idle-pool.ts"
-import type { PendingRequestMap } from "../../protocol/pending-request-map.ts"
-import type { Clock } from "../../platform.ts"
-import type { Secret } from "../../openapi/config.ts"
-import type { CredentialContext } from "../../types.ts"
+import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { Secret } from "../../sources/openapi/config.ts"
+import type { CredentialContext } from "../../core/types.ts"
 
 const MOST = 200
 const IDLE = 300_000

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { resolve as resolvePath, sep } from "node:path"
-import type { MCPClientConfig } from "../../from_mcp.ts"
-import { fixedHeaders } from "../../internal/call-headers.ts"
-import { readEntry } from "../../mcp/config-entry.ts"
+import type { MCPClientConfig } from "../../from-mcp.ts"
+import { fixedHeaders } from "../../core/call-headers.ts"
+import { readEntry } from "../../sources/mcp/config-entry.ts"
 import { fill } from "../fill.ts"
 import type { SourceContext } from "../model.ts"
 

@@ -1,11 +1,11 @@
 import { resolve as resolvePath } from "node:path"
 import { splitCommandLine } from "../../config/command-line.ts"
 import type { MCPSource } from "../../config/model.ts"
-import { CallError } from "../../errors.ts"
-import type { MCPClientConfig, MCPClientWrapper, MCPOperation } from "../../from_mcp.ts"
-import { joinHeaders } from "../../internal/call-headers.ts"
+import { CallError } from "../../core/errors.ts"
+import type { MCPClientConfig, MCPClientWrapper, MCPOperation } from "../../from-mcp.ts"
+import { joinHeaders } from "../../core/call-headers.ts"
 import { setRef } from "../../internal/defer.ts"
-import { reasonOf } from "../../schema/describe.ts"
+import { reasonOf } from "../../internal/describe.ts"
 import { backoff } from "../backoff.ts"
 import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, RawReport, ReportItem, SourceContext } from "../model.ts"
@@ -16,7 +16,7 @@ const STABLE = 30_000
 
 /** The tools of a server. When it is lost it is connected again, without anybody having to call it. */
 export const openMCP: OpenSourceOf = async (source, context) => {
-  const { connectClient } = await import("../../mcp-client/connect.ts")
+  const { connectClient } = await import("../../sources/mcp/client/connect.ts")
   const given = source.config as MCPSource
   const config = await configOf(given, source.name, context)
   const { signal } = context

@@ -1,7 +1,7 @@
-import type { AnyOperation } from "../../define.ts"
+import type { AnyOperation } from "../../core/define.ts"
 import { setRef } from "../../internal/defer.ts"
-import type { Clock } from "../../platform.ts"
-import type { AnyRegistry } from "../../registry.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
 import type { RawReport } from "../model.ts"
 import { idOf } from "../shape.ts"
 

@@ -1,6 +1,6 @@
 import type { OpenAPISource } from "../../config/model.ts"
 import { nodeFS } from "../../node/fs.ts"
-import type { ImportedOperations, OpenAPIConfig } from "../../openapi-import.ts"
+import type { ImportedOperations, OpenAPIConfig } from "../../sources/openapi/from-openapi.ts"
 import { fill } from "../fill.ts"
 import type { Resolve } from "../fill.ts"
 import type { OpenSourceOf, RawReport } from "../model.ts"
@@ -8,7 +8,7 @@ import { pathOf } from "../origin.ts"
 
 /** The operations of a document, from a file or from the web. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
-  const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../from_openapi.ts")
+  const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../from-openapi.ts")
   const given = source.config as OpenAPISource
   const { openapi, documentHeaders } = await fill(
     { openapi: given.openapi, documentHeaders: given.documentHeaders },

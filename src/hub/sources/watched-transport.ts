@@ -1,4 +1,4 @@
-import type { Transport } from "../../transport/types.ts"
+import type { Transport } from "../../protocol/transport.ts"
 
 /** A transport that also tells whether its peer is there. */
 export class WatchedTransport implements Transport {

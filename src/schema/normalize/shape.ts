@@ -1,6 +1,6 @@
 import type { JsonSchema } from "../json.ts"
 import { isPlainRecord } from "../json.ts"
-import { safeRegExp } from "../safe-regexp.ts"
+import { safeRegExp } from "../regex/safe-regexp.ts"
 import type { Compilation } from "./compilation.ts"
 import { defaultFor } from "./default-slot.ts"
 import type { DefaultSlot } from "./default-slot.ts"

@@ -1,7 +1,7 @@
-import type { CallError } from "../../errors.ts"
-import type { Identity } from "../../types.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { Identity } from "../../core/types.ts"
 import type { Account } from "../accounts.ts"
-import type { HTTPAnswer, RequestSlot } from "./model.ts"
+import type { HTTPAnswer, RequestSlot } from "../exchange.ts"
 
 /** Who calls, and for how long that holds. */
 export interface Caller {

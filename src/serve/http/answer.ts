@@ -1,5 +1,5 @@
-import type { HTTPAnswer, HTTPSink, HTTPStream } from "./model.ts"
-import { COMMON_HEADERS } from "./spine.ts"
+import type { HTTPAnswer, HTTPSink, HTTPStream } from "../exchange.ts"
+import { COMMON_HEADERS } from "./context.ts"
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,9 +1,9 @@
-import { refusal } from "../../errors.ts"
+import { refusal } from "../../core/errors.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import { envelopeText } from "./bodies.ts"
-import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
-import { HTTPRefusal } from "./spine.ts"
-import type { HTTPContext, Route, RouteRequest } from "./spine.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import { HTTPRefusal } from "./context.ts"
+import type { HTTPContext, Route, RouteRequest } from "./context.ts"
 
 /** Calls of one batch that run at the same time. */
 const AT_ONCE = 16

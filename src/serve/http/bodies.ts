@@ -1,8 +1,8 @@
-import { unwrapOrThrow } from "../../response-envelope.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
-import { encodeEnvelope, encodeValue } from "../../wire.ts"
-import type { HTTPAnswer } from "./model.ts"
-import type { HTTPContext } from "./spine.ts"
+import { unwrapOrThrow } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { encodeEnvelope, encodeValue } from "../../core/envelope-codec.ts"
+import type { HTTPAnswer } from "../exchange.ts"
+import type { HTTPContext } from "./context.ts"
 
 /** An envelope as JSON. */
 export function envelopeText(envelope: ResponseEnvelope): string {

@@ -1,12 +1,12 @@
 import { CallSink } from "../../engine/sink.ts"
-import { isCallError } from "../../errors.ts"
-import type { CallError } from "../../errors.ts"
+import { isCallError } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
-import { mapError } from "../../map-error.ts"
-import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
-import type { CallOptions, Identity } from "../../types.ts"
-import type { HTTPIncoming } from "./model.ts"
+import { mapError } from "../../core/map-error.ts"
+import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { CallOptions, Identity } from "../../core/types.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 
 /** What the headers of a request say about the call that it asks for. */
 export interface RequestTerms {

@@ -1,220 +1,182 @@
-import { allows, requirementOf } from "../../access.ts"
-import type { AccessRequirement } from "../../access.ts"
-import { Failures } from "../../engine/failures.ts"
-import { refusal } from "../../errors.ts"
-import type { CallError } from "../../errors.ts"
-import type { Logger } from "../../logger.ts"
-import type { Clock } from "../../platform.ts"
-import type { AnyRegistry, OperationRegistry } from "../../registry.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
-import type { OperationSpec } from "../../types.ts"
-import { expired, whenExpired } from "../expiry.ts"
-import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
-import { HTTPCall, watchAll } from "./call-sink.ts"
-import { inputOrEmpty } from "./empty-input.ts"
-import { Heartbeats } from "./heartbeats.ts"
-import { parseBounded } from "./json.ts"
-import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
-import { problemAnswer, toProblem } from "./problem.ts"
-import { HTTPRefusal } from "./spine.ts"
-import type { HTTPCaller, HTTPContext, SettledHTTPOptions } from "./spine.ts"
-import { EventStream, turn } from "./sse.ts"
-import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
+// What the parts of the HTTP API have in common: the options, the context they work in, and routes.
 
-/** Runs what requests ask for, and knows what is running. */
-export class Serving implements HTTPContext {
+import type { ErrorReporting } from "../../engine/failures.ts"
+import { CallError } from "../../core/errors.ts"
+import type { CallErrorOptions } from "../../core/errors.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { Identity, OperationSpec } from "../../core/types.ts"
+import type { Authenticate } from "../gate.ts"
+import type { AuthOptions } from "./auth/options.ts"
+import type { CorsOptions } from "./cors.ts"
+import type { RateLimitOptions } from "../accounts.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+
+/** Who a request is from, as the guard found out. */
+export interface HTTPCaller {
+  readonly identity: Identity | undefined
+  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
+  readonly expiresAt: number | undefined
+  /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
+  charge(calls?: number): CallError | undefined
+  /** Whose account the request counts on: an identity or an address. */
+  readonly account: string
+  /** Takes slots for calls that run beside the first; gives how many were free. */
+  takeSlots(most: number): number
+  /** Makes the request a stream, which counts among streams; gives why it may not be one. */
+  openStream(): CallError | undefined
+}
+
+/** A request on its way to its route. */
+export interface RouteRequest {
+  readonly incoming: HTTPIncoming
+  readonly caller: HTTPCaller
+  /** What stands in the path for each `{name}` of the route, decoded, in order. */
+  readonly params: readonly string[]
+}
+
+/** One method of one path. */
+export interface Route {
+  /** `HEAD` is answered by the route for `GET`. */
+  readonly method: "GET" | "POST"
+  /** After the base path: `/operations/{id}`. A `{name}` stands for one whole segment, never empty. */
+  readonly path: string
+  /** May throw or reject: that becomes a problem. */
+  handle(request: RouteRequest): HTTPAnswer | Promise<HTTPAnswer>
+}
+
+export type Routes = readonly Route[]
+
+/** What routes work with. */
+export interface HTTPContext {
   readonly registry: AnyRegistry
   readonly options: SettledHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
-  isDraining = false
-  readonly #calls = new Set<HTTPCall>()
-  readonly #streams = new Set<EventStream>()
-  readonly #heartbeats: Heartbeats
-  readonly #failures: Failures
-  readonly #requirements = new WeakMap<
-    OperationSpec,
-    { readonly of: AccessRequirement | undefined }
-  >()
-
-  constructor(registry: AnyRegistry, options: SettledHTTPOptions, clock: Clock, logger: Logger) {
-    this.registry = registry
-    this.options = options
-    this.clock = clock
-    this.logger = logger
-    this.#failures = new Failures("http", options.reporting, logger)
-    this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
-  }
-
-  find(id: string): OperationSpec | undefined {
-    const spec = this.registry.getSpec(id)
-    return spec !== undefined && this.#isExposed(spec) ? spec : undefined
-  }
-
-  maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
-    let known = this.#requirements.get(spec)
-    if (known === undefined) {
-      const requirement = requirementOf(spec.accessControl)
-      // Where it depends on the input, a right on any resource of the type is enough to be told.
-      known = { of: requirement && { ...requirement, resourceId: undefined } }
-      this.#requirements.set(spec, known)
-    }
-    return allows(known.of, identity, undefined)
-  }
-
-  missing(id: string, { identity }: HTTPCaller): CallError {
-    const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
-    // What it suggests may be an operation that is not served here.
-    const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
-    return (
-      error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
-    )
-  }
-
+  /** True from the moment that `close` was called. */
+  readonly isDraining: boolean
+  /** The spec of an operation that is external and exposed, whoever asks. */
+  find(id: string): OperationSpec | undefined
+  /** Whether a caller may be told of an operation that was found. */
+  maySee(spec: OperationSpec, caller: HTTPCaller): boolean
+  /** The error for an id that does not exist for a caller: hidden and unknown ones are the same. */
+  missing(id: string, caller: HTTPCaller): CallError
+  /**
+   * Runs a query or mutation, with what the headers say: `request-id`, `x-timeout-ms`, `traceparent`.
+   * Ends it when the client leaves. Hidden and unknown ids reject alike; always with a `CallError`.
+   */
   execute(
     id: string,
     input: unknown,
     incoming: HTTPIncoming,
     caller: HTTPCaller,
-  ): Promise<ResponseEnvelope> {
-    try {
-      const spec = this.find(id)
-      if (spec === undefined) throw this.missing(id, caller)
-      const terms = termsOf(incoming, this.options.timeout)
-      const call = new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
-      return call.run(this.registry, inputOrEmpty(input, spec))
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  async stream(
+  ): Promise<ResponseEnvelope>
+  /**
+   * Opens a subscription as server-sent events. `render` gives the JSON of one item.
+   * Rejects with a `CallError` when the stream fails at once: before anything was sent.
+   */
+  stream(
     id: string,
     input: unknown,
     incoming: HTTPIncoming,
     caller: HTTPCaller,
     render: (envelope: ResponseEnvelope) => string,
-  ): Promise<HTTPAnswer> {
-    const spec = this.find(id)
-    if (spec === undefined) throw this.missing(id, caller)
-    const terms = streamTermsOf(incoming)
-    const full = caller.openStream()
-    if (full !== undefined) throw full
-    const { requestId } = incoming
-    const options = { ...terms, requestId, identity: caller.identity }
-    const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
-    const first = items.next()
-    try {
-      // What is wrong from the start is known by then, and still has a status.
-      await Promise.race([first, turn()])
-      if (this.isDraining) throw closing()
-    } catch (error) {
-      items.return?.().catch(() => undefined)
-      throw error
-    }
-    // It is looked at by whoever runs the stream, which may be later.
-    first.catch(() => undefined)
-    const events: EventStream = new EventStream({
-      items,
-      first,
-      render,
-      renderError: (error) => this.problemText(error, incoming, spec, caller),
-      lastId: lastNumberOf(incoming),
-      maxBufferBytes: this.options.sse.maxBufferBytes,
-      heartbeats: this.#heartbeats,
-      over: () => {
-        stop()
-        this.#streams.delete(events)
-      },
-    })
-    const stop = whenExpired(caller.expiresAt, this.clock, () => events.end(expired()))
-    this.#streams.add(events)
-    return streamAnswer(events)
-  }
-
-  async readJSON(incoming: HTTPIncoming): Promise<unknown> {
-    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes))
-  }
-
-  parseJSON(text: string): unknown {
-    return parseBounded(text, this.options.maxDepth)
-  }
-
-  json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer {
-    return jsonAnswer(text, headers)
-  }
-
-  empty(): HTTPAnswer {
-    return emptyAnswer()
-  }
-
+  ): Promise<HTTPAnswer>
+  /**
+   * The body as JSON; `undefined` when it is empty. Rejects with an `HTTPRefusal`: 413 when it is too
+   * long, 400 when it is no JSON or nested too deep. The guard has looked at its type.
+   */
+  readJSON(incoming: HTTPIncoming): Promise<unknown>
+  /** The second half of `readJSON`, for those who read every request: what `readBody` gave, as JSON. */
+  parseBody(text: string | undefined): unknown
+  /** Text from elsewhere, such as a query parameter, by the same rules. Throws an `HTTPRefusal`. */
+  parseJSON(text: string): unknown
+  /** A 200 with JSON text, with the headers that all answers have. */
+  json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer
+  /** A 204. */
+  empty(): HTTPAnswer
+  /**
+   * The problem for whatever was thrown, after it was reported where it has to be: `spec` of the operation, for the
+   * statuses of declared errors, and who called, for the log.
+   */
   problem(
     error: unknown,
     incoming: HTTPIncoming,
     spec?: OperationSpec,
     caller?: HTTPCaller,
-  ): HTTPAnswer {
-    return problemAnswer(this.#visible(error, incoming, spec, caller), spec, incoming.requestId)
-  }
-
+  ): HTTPAnswer
+  /** The same as JSON, for answers with several. */
   problemText(
     error: unknown,
     incoming: HTTPIncoming,
     spec?: OperationSpec,
     caller?: HTTPCaller,
-  ): string {
-    const visible = this.#visible(error, incoming, spec, caller)
-    return JSON.stringify(toProblem(visible, spec, incoming.requestId))
-  }
+  ): string
+}
 
-  /** Ends streams, whose clients may open them again elsewhere. */
-  endStreams(): void {
-    for (const stream of this.#streams) stream.end(closing())
-  }
+/** Headers that every answer has. */
+export const COMMON_HEADERS: Readonly<Record<string, string>> = {
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+}
 
-  /** Ends calls that still run. */
-  endCalls(): void {
-    watchAll()
-    for (const call of this.#calls) call.cancel("The server is closing.")
-  }
+/** What `HTTPRefusal` needs beside its words. */
+export interface HTTPRefusalOptions extends CallErrorOptions {
+  readonly headers?: Readonly<Record<string, string>> | undefined
+}
 
-  parseBody(text: string | undefined): unknown {
-    const { maxBodyBytes, maxDepth } = this.options
-    if (text !== undefined) return parseBounded(text, maxDepth)
-    throw new HTTPRefusal(
-      413,
-      "PAYLOAD_TOO_LARGE",
-      `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
-      // What is left of it is not worth waiting for.
-      { headers: { connection: "close" } },
-    )
-  }
+/** A `CallError` about the request itself, with a status of its own. */
+export class HTTPRefusal extends CallError {
+  readonly status: number
+  /** For the answer; names in small letters. */
+  readonly headers: Readonly<Record<string, string>>
 
-  #visible(
-    error: unknown,
-    { method, path, requestId }: HTTPIncoming,
-    spec: OperationSpec | undefined,
-    caller: HTTPCaller | undefined,
-  ): CallError {
-    return this.#failures.answer(error, {
-      operationId: spec === undefined ? `${method} ${path}` : `${spec.namespace}.${spec.name}`,
-      requestId,
-      parentRequestId: undefined,
-      identity: caller?.identity,
-    })
-  }
-
-  #isExposed(spec: OperationSpec): boolean {
-    try {
-      return this.options.isExposed(spec)
-    } catch (error) {
-      this.logger.error("expose threw; the operation is hidden", { error })
-      return false
-    }
+  constructor(status: number, code: string, message: string, options: HTTPRefusalOptions = {}) {
+    super(code, message, { mayHaveExecuted: false, ...options })
+    this.status = status
+    this.headers = options.headers ?? {}
   }
 }
 
-/** The refusal of a server that is about to end. */
-export function closing(): CallError {
-  return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
+/** Where REST paths are. */
+export interface RestOptions {
+  readonly path: string
+}
+
+/** Options with everything filled in. */
+export interface SettledHTTPOptions {
+  readonly title: string
+  readonly version: string
+  readonly description: string | undefined
+  /** `""`, or a path with a slash in front and none at its end. */
+  readonly basePath: string
+  readonly gateway: boolean
+  /** `undefined` when there is no REST. Without the base path. */
+  readonly rest: RestOptions | undefined
+  readonly isExposed: (spec: OperationSpec) => boolean
+  /** Some operations may be hidden that are not internal. */
+  readonly isFiltered?: boolean | undefined
+  readonly auth: AuthOptions | undefined
+  readonly authenticate: Authenticate | undefined
+  readonly allowedHosts: readonly string[] | undefined
+  readonly allowedOrigins: readonly string[] | undefined
+  readonly cors: CorsOptions | undefined
+  readonly maxBodyBytes: number
+  readonly maxBatch: number
+  readonly maxDepth: number
+  readonly rateLimit: RateLimitOptions | undefined
+  readonly maxConcurrency: number
+  readonly sse: SettledSSEOptions
+  readonly timeout: number | undefined
+  readonly reporting: ErrorReporting
+}
+
+/** Streams of server-sent events. */
+export interface SettledSSEOptions {
+  readonly heartbeatMs: number
+  /** Per identity. */
+  readonly maxStreams: number
+  readonly maxBufferBytes: number
 }

@@ -1,5 +1,5 @@
-import type { OperationSpec } from "../../types.ts"
-import { plainSchema } from "../mcp/schemas.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { plainSchema } from "../../schema/read/plain-schema.ts"
 
 const descriptions = new WeakMap<OperationSpec, string>()
 

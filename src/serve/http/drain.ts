@@ -1,5 +1,5 @@
 import { setRef } from "../../internal/defer.ts"
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 import { turn } from "./sse.ts"
 
 /** Counts what runs, and waits for its end. */

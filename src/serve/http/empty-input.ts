@@ -1,6 +1,6 @@
 import { compileSchema } from "../../schema/compiled.ts"
-import type { OperationSpec } from "../../types.ts"
-import { typesOf } from "./schema-types.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { typesOf } from "../../schema/read/properties.ts"
 
 const known = new WeakMap<OperationSpec, boolean>()
 

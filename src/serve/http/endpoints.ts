@@ -1,4 +1,4 @@
-import type { HTTPContext, Route, Routes } from "./spine.ts"
+import type { HTTPContext, Route, Routes } from "./context.ts"
 
 /** Something that a server answers. */
 export interface Endpoint {

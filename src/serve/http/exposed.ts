@@ -1,9 +1,9 @@
 import { loggerOf } from "../../engine/failures.ts"
 import type { CallSink } from "../../engine/sink.ts"
-import { refusal } from "../../errors.ts"
-import type { CallError } from "../../errors.ts"
-import type { EnvelopeStream } from "../../infer.ts"
-import type { Logger } from "../../logger.ts"
+import { refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { EnvelopeStream } from "../../core/infer.ts"
+import type { Logger } from "../../internal/logger.ts"
 import type {
   AnyRegistry,
   OperationRegistry,
@@ -11,9 +11,9 @@ import type {
   RegistryChange,
   SearchOptions,
   SearchResult,
-} from "../../registry.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
-import type { CallOptions, OperationSpec } from "../../types.ts"
+} from "../../engine/registry.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { CallOptions, OperationSpec } from "../../core/types.ts"
 
 /** A registry as those see it who may see only a part of it; for ways in other than requests. */
 export class ExposedRegistry implements AnyRegistry {

@@ -4,7 +4,7 @@ import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
-import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "./model.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./terms.ts"
 

@@ -1,14 +1,14 @@
-import { denial, requirementOf } from "../../access.ts"
-import type { OperationSpec } from "../../types.ts"
+import { denial, requirementOf } from "../../core/access.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import { batchRoute } from "./batch.ts"
 import { dataAnswer, envelopeText } from "./bodies.ts"
 import { describeOperation } from "./describe.ts"
 import { listOperations } from "./listing.ts"
-import type { HTTPAnswer } from "./model.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents, prefersData, prefersEvents, wantsOnlyEvents } from "./negotiate.ts"
 import { WHOLE_INPUT, parseQuery } from "./query-input.ts"
-import { HTTPRefusal } from "./spine.ts"
-import type { HTTPContext, RouteRequest, Routes } from "./spine.ts"
+import { HTTPRefusal } from "./context.ts"
+import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
 
 const PREFERENCE = { "preference-applied": "return=data" }
 

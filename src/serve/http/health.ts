@@ -1,4 +1,4 @@
-import type { HTTPAnswer } from "./model.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 
 const HEADERS: Readonly<Record<string, string>> = {
   "content-type": "application/json",

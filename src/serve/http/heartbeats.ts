@@ -1,5 +1,5 @@
 import { setRef } from "../../internal/defer.ts"
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 
 /** Something that has to show now and then that it is alive. */
 export interface Beating {

@@ -1,5 +1,5 @@
-import { parseJson } from "../../http/json.ts"
-import { HTTPRefusal } from "./spine.ts"
+import { parseJson } from "../../http-client/json.ts"
+import { HTTPRefusal } from "./context.ts"
 
 /**
  * The value of a text from outside; `undefined` for none at all.

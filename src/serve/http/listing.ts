@@ -1,9 +1,9 @@
-import { refusal } from "../../errors.ts"
-import type { AnyRegistry } from "../../registry.ts"
-import type { OperationSpec, OperationType } from "../../types.ts"
+import { refusal } from "../../core/errors.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
 import { placeAfter, sortedIds } from "./sorted-ids.ts"
-import type { HTTPCaller, HTTPContext } from "./spine.ts"
+import type { HTTPCaller, HTTPContext } from "./context.ts"
 
 /** One line of the list of operations. */
 export interface OperationEntry extends Pick<

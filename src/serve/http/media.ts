@@ -1,4 +1,4 @@
-import type { HTTPIncoming } from "./model.ts"
+import type { HTTPIncoming } from "../exchange.ts"
 
 const JSON_TYPE = /^application\/json[ \t]*(?:;(.*))?$/i
 const CHARSET = /(?:^|;)[ \t]*charset[ \t]*=[ \t]*"?([^";]*)"?/i

@@ -1,11 +1,11 @@
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 import type { Authenticate } from "../gate.ts"
 import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../mcp/node.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./model.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { settlePath } from "./options.ts"
-import type { HTTPCaller } from "./spine.ts"
+import type { HTTPCaller } from "./context.ts"
 
 /**
  * Something else that answers web requests and requests of Node; `MCPServer` is one.

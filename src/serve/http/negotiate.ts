@@ -1,4 +1,4 @@
-import { HTTPRefusal } from "./spine.ts"
+import { HTTPRefusal } from "./context.ts"
 
 const EVENTS = "text/event-stream"
 const JSON_TYPES: readonly string[] = ["application/json", "application/*"]

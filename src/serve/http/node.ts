@@ -1,11 +1,11 @@
-import type { Identity } from "../../types.ts"
+import type { Identity } from "../../core/types.ts"
 import type { NodeRequestLike } from "../mcp/node.ts"
 import { readNodeBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
 import { NOWHERE, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
-import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "./model.ts"
+import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./terms.ts"
 

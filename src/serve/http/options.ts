@@ -1,8 +1,8 @@
 import { ERROR_REPORTING } from "../../engine/failures.ts"
 import type { ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
-import type { Logger } from "../../logger.ts"
-import type { Clock } from "../../platform.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
 import type { Authenticate } from "../gate.ts"
 import { EXPOSE_OPTIONS, exposure } from "../mcp/options.ts"
 import type { ExposeOptions } from "../mcp/options.ts"
@@ -13,9 +13,9 @@ import { CORS_OPTIONS } from "./cors.ts"
 import type { CorsOptions } from "./cors.ts"
 import { RATE_LIMIT_OPTIONS } from "../accounts.ts"
 import type { RateLimitOptions } from "../accounts.ts"
-import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPMount, MountOptions } from "./mounts.ts"
-import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./spine.ts"
+import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./context.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions extends ErrorReporting {

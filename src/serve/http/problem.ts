@@ -1,10 +1,10 @@
-import { ERROR_CODES, isCallError } from "../../errors.ts"
-import type { CallError, CallErrorJSON, ErrorCode } from "../../errors.ts"
-import { mapError } from "../../map-error.ts"
+import { ERROR_CODES, isCallError } from "../../core/errors.ts"
+import type { CallError, CallErrorJSON, ErrorCode } from "../../core/errors.ts"
+import { mapError } from "../../core/map-error.ts"
 import { getOwn } from "../../schema/json.ts"
-import type { OperationSpec } from "../../types.ts"
-import type { HTTPAnswer } from "./model.ts"
-import { COMMON_HEADERS, HTTPRefusal } from "./spine.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import type { HTTPAnswer } from "../exchange.ts"
+import { COMMON_HEADERS, HTTPRefusal } from "./context.ts"
 
 /** An error as clients read it: RFC 9457, with what a `CallError` knows. */
 export interface HTTPProblem extends Omit<CallErrorJSON, "message"> {

@@ -1,7 +1,7 @@
-import { refusal } from "../../errors.ts"
+import { refusal } from "../../core/errors.ts"
 import { setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import { itemsOf, objectProperties, typesOf } from "./schema-types.ts"
+import { itemsOf, objectProperties, typesOf } from "../../schema/read/properties.ts"
 
 /**
  * How a value stands in a query: as it is, as a number or truth value or `null`, once per item, or as JSON.

@@ -1,11 +1,11 @@
 import type { JsonSchema } from "../../schema/json.ts"
-import type { OperationSpec } from "../../types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import { dataAnswer, itemText } from "./bodies.ts"
-import type { HTTPAnswer } from "./model.ts"
+import type { HTTPAnswer } from "../exchange.ts"
 import { checkAcceptsEvents } from "./negotiate.ts"
 import { readQueryInput } from "./query-input.ts"
-import { HTTPRefusal } from "./spine.ts"
-import type { HTTPContext, RouteRequest, Routes } from "./spine.ts"
+import { HTTPRefusal } from "./context.ts"
+import type { HTTPContext, RouteRequest, Routes } from "./context.ts"
 
 /** Every operation at a path of its own, with bare data. */
 export function createRest(context: HTTPContext): Routes {

@@ -1,5 +1,5 @@
-import { HTTPRefusal } from "./spine.ts"
-import type { Route, Routes } from "./spine.ts"
+import { HTTPRefusal } from "./context.ts"
+import type { Route, Routes } from "./context.ts"
 
 /** What is at a path: its routes by method, and what stood in the path. */
 export interface RouteMatch {

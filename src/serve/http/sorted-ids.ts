@@ -1,4 +1,4 @@
-import type { AnyRegistry } from "../../registry.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
 
 const sorted = new WeakMap<AnyRegistry, { ids: readonly string[] | undefined }>()
 

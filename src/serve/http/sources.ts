@@ -2,7 +2,7 @@ import { checkUpgrade } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { Cors } from "./cors.ts"
 import type { CorsOptions } from "./cors.ts"
-import type { HTTPAnswer, HTTPIncoming } from "./model.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 
 type Headers = Readonly<Record<string, string>>
 

@@ -1,10 +1,10 @@
-import type { CallError } from "../../errors.ts"
-import type { EnvelopeStream } from "../../infer.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { EnvelopeStream } from "../../core/infer.ts"
 import { defer } from "../../internal/defer.ts"
-import type { ResponseEnvelope } from "../../response-envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { Endable } from "./answer.ts"
 import type { Beating, Heartbeats } from "./heartbeats.ts"
-import type { HTTPSink, HTTPStream } from "./model.ts"
+import type { HTTPSink, HTTPStream } from "../exchange.ts"
 
 /** What a stream of events is made of. */
 export interface EventStreamParts {

@@ -1,5 +1,5 @@
-import type { HTTPIncoming } from "./model.ts"
-import { HTTPRefusal } from "./spine.ts"
+import type { HTTPIncoming } from "../exchange.ts"
+import { HTTPRefusal } from "./context.ts"
 import type { RequestTerms } from "./call-sink.ts"
 
 /** What the headers of a request say about the call; `longest` is the most time that it may have. */

@@ -1,6 +1,6 @@
-import type { CallError } from "../../errors.ts"
+import type { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Incoming } from "./http.ts"

@@ -1,6 +1,6 @@
 import type { MCPOrigin, MCPToolAnnotations } from "../../mcp/model.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import type { OperationSpec } from "../../types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 
 /** Where an imported operation comes from; `undefined` for any other. */
 export function originOf(spec: OperationSpec): MCPOrigin | undefined {

@@ -1,6 +1,6 @@
-import type { Logger } from "../../logger.ts"
+import type { Logger } from "../../internal/logger.ts"
 import type { MCPEra } from "../../mcp/model.ts"
-import type { Identity } from "../../types.ts"
+import type { Identity } from "../../core/types.ts"
 import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./live-input.ts"
 import { clientLog, isLogLevel } from "./log.ts"

@@ -1,7 +1,7 @@
 import { isPlainRecord, setOwn } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import { keywordShape } from "../../schema/keywords.ts"
-import { localTarget } from "./schemas.ts"
+import { localTarget } from "../../schema/read/plain-schema.ts"
 
 /** So many schemas are put in place; past it they are only outlined. */
 const MAX_NODES = 1000

@@ -1,5 +1,5 @@
 import { capabilityRequired } from "../../mcp/errors.ts"
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
 import { ProtocolFault } from "./model.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
@@ -7,7 +7,7 @@ import type { WireQuestion } from "./questions.ts"
 import { isRecord } from "./records.ts"
 import { stableJson } from "./request-state.ts"
 import type { StateBinding, StateSeal } from "./request-state.ts"
-import type { InputRequest, InputResponse } from "../../types.ts"
+import type { InputRequest, InputResponse } from "../../core/types.ts"
 
 /** What a modern request brings along for its questions. */
 export interface RoundRequest {

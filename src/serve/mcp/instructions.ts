@@ -1,6 +1,6 @@
-import { checkAccess } from "../../access.ts"
-import type { AnyRegistry } from "../../registry.ts"
-import type { Identity } from "../../types.ts"
+import { checkAccess } from "../../core/access.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import type { Identity } from "../../core/types.ts"
 
 const MAX_NAMESPACES = 50
 

@@ -1,4 +1,4 @@
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import { TIMER } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"

@@ -1,6 +1,6 @@
-import { CallError } from "../../errors.ts"
+import { CallError } from "../../core/errors.ts"
 import { capabilityRequired } from "../../mcp/errors.ts"
-import type { InputRequest, InputResponse } from "../../types.ts"
+import type { InputRequest, InputResponse } from "../../core/types.ts"
 import { lacking } from "./input-rounds.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"

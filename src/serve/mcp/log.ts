@@ -1,5 +1,5 @@
 import { redact, redactText } from "../../internal/redact.ts"
-import type { Logger } from "../../logger.ts"
+import type { Logger } from "../../internal/logger.ts"
 
 /** Levels of MCP, the least important first. */
 const LEVELS = [

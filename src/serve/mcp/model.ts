@@ -1,8 +1,8 @@
 // The seam between a surface, which knows the registry, and the ways in which it is served.
 
 import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
-import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../types.ts"
-import type { Logger } from "../../logger.ts"
+import type { Identity, InputRequest, InputResponse, ProgressUpdate } from "../../core/types.ts"
+import type { Logger } from "../../internal/logger.ts"
 
 /** Whom a list is for, or a call is from. */
 export interface SurfaceCaller {

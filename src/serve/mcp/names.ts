@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../mcp/sha256.ts"
-import type { OperationSpec } from "../../types.ts"
+import { sha256Hex } from "../../internal/sha256.ts"
+import type { OperationSpec } from "../../core/types.ts"
 
 /** What is named: an operation, and what its tool was called where it came from. */
 export interface Nameable {

@@ -1,8 +1,8 @@
 import { ERROR_REPORTING, Failures } from "../../engine/failures.ts"
 import type { ErrorReporting } from "../../engine/failures.ts"
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
-import type { Logger } from "../../logger.ts"
-import type { OperationSpec } from "../../types.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
 
 /** How operations are shown to MCP clients. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../../schema/json.ts"
-import { mapSchemas } from "./schemas.ts"
+import { mapSchemas } from "../../schema/read/plain-schema.ts"
 import { visibleText } from "./visible-text.ts"
 
 /** Characters of a comment on one property. */

@@ -3,8 +3,8 @@ import type { JsonSchema } from "../../schema/json.ts"
 import { eachSubschema } from "../../schema/keywords.ts"
 import { flattened } from "./flatten.ts"
 import { inlined } from "./inline.ts"
-import { localTarget } from "./schemas.ts"
-import type { InputForm } from "./schemas.ts"
+import { localTarget } from "../../schema/read/plain-schema.ts"
+import type { InputForm } from "../../schema/read/plain-schema.ts"
 
 /** Names of properties that the strictest of the models' interfaces takes. */
 const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/

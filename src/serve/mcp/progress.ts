@@ -1,5 +1,5 @@
 import { setRef } from "../../internal/defer.ts"
-import type { ProgressUpdate } from "../../types.ts"
+import type { ProgressUpdate } from "../../core/types.ts"
 import { systemClock } from "../../internal/clock.ts"
 
 /** Updates that may go out at once, and how fast that allowance grows again. */

@@ -1,5 +1,5 @@
 import { isRecord } from "./records.ts"
-import type { InputRequest, InputResponse } from "../../types.ts"
+import type { InputRequest, InputResponse } from "../../core/types.ts"
 
 // Questions of handlers in the words of MCP, and answers of clients in ours.
 

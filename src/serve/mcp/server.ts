@@ -1,6 +1,6 @@
-import type { Logger } from "../../logger.ts"
+import type { Logger } from "../../internal/logger.ts"
 import type { MCPEra } from "../../mcp/model.ts"
-import type { Identity } from "../../types.ts"
+import type { Identity } from "../../core/types.ts"
 import { callTool } from "./call-tool.ts"
 import type { Connection } from "./call-tool.ts"
 import type { ChangeNotices } from "./changes.ts"

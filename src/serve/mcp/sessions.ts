@@ -1,6 +1,6 @@
 import type { OptionsSchema } from "../../internal/options.ts"
 import { setRef } from "../../internal/defer.ts"
-import type { Logger } from "../../logger.ts"
+import type { Logger } from "../../internal/logger.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"

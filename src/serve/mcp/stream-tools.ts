@@ -1,14 +1,14 @@
-import type { Clock } from "../../platform.ts"
-import type { EnvelopeStream } from "../../infer.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { EnvelopeStream } from "../../core/infer.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import type { ProgressUpdate } from "../../types.ts"
-import { invalid } from "../../validation.ts"
-import type { ValueError } from "../../validation.ts"
+import type { ProgressUpdate } from "../../core/types.ts"
+import { invalid } from "../../core/validation.ts"
+import type { ValueError } from "../../core/validation.ts"
 import type { StreamLimits } from "./options.ts"
 import { jsonOf } from "./results.ts"
-import { movedTo, outputForm, plainSchema, wrappedInput } from "./schemas.ts"
-import type { InputForm, OutputForm } from "./schemas.ts"
+import { movedTo, outputForm, plainSchema, wrappedInput } from "../../schema/read/plain-schema.ts"
+import type { InputForm, OutputForm } from "../../schema/read/plain-schema.ts"
 
 /** A subscription as a tool that collects items: what it takes, and what it gives. */
 export interface StreamForm {

@@ -1,5 +1,5 @@
 import type { MCPToolDefinition } from "../../mcp/model.ts"
-import type { AnyRegistry } from "../../registry.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
 import { callTool } from "./calls.ts"
 import { costOf } from "./cost.ts"
 import { unknownTool } from "./faults.ts"

@@ -1,6 +1,6 @@
 import { withoutHiddenText } from "../../mcp/hidden-text.ts"
 import type { JsonSchema } from "../../schema/json.ts"
-import { mapSchemas } from "./schemas.ts"
+import { mapSchemas } from "../../schema/read/plain-schema.ts"
 
 /** A text as a person sees it: what only a model would read is gone. */
 export function visibleText(text: string): string {

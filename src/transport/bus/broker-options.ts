@@ -1,6 +1,6 @@
 import type { OptionsSchema } from "../../internal/options.ts"
-import type { NatsTransportOptions } from "../nats.ts"
-import type { RedisTransportOptions } from "../redis.ts"
+import type { NatsTransportOptions } from "../nats/transport.ts"
+import type { RedisTransportOptions } from "../redis/transport.ts"
 import { CONNECT_OPTIONS } from "../redis/ioredis.ts"
 import { BUS_OPTIONS } from "./options.ts"
 

@@ -1,8 +1,8 @@
 import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
-import type { Logger } from "../../logger.ts"
-import type { Clock } from "../../platform.ts"
-import type { Identity } from "../../types.ts"
-import type { TicketSigner, TicketVerifier } from "./tickets.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { Identity } from "../../core/types.ts"
+import type { TicketSigner, TicketVerifier } from "./tickets/tickets.ts"
 
 /** What the transports over brokers have in common. */
 export interface BusOptions {

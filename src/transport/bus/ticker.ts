@@ -1,5 +1,5 @@
 import { setRef } from "../../internal/defer.ts"
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 
 /** Calls back now and then, and knows when this process itself had stood still. */
 export class Ticker {

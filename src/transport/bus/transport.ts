@@ -1,16 +1,21 @@
-import type { CallEvent } from "../../call-events.ts"
-import { refusal } from "../../errors.ts"
-import type { CallError } from "../../errors.ts"
+import type { CallEvent } from "../../core/events.ts"
+import { refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
 import { systemClock } from "../../internal/clock.ts"
-import type { CallFate, ServedOperations, Transport, TransportReceiver } from "../types.ts"
-import { GuardedCaller } from "./caller.ts"
+import type {
+  CallFate,
+  ServedOperations,
+  Transport,
+  TransportReceiver,
+} from "../../protocol/transport.ts"
+import { GuardedCaller } from "./caller/caller.ts"
 import { settleGuard } from "./options.ts"
 import type { BusOptions } from "./options.ts"
 import type { BusStats } from "./stats.ts"
 import { turnClock } from "./turn-clock.ts"
 import type { Bus, BusCaller, BusReceiver } from "./types.ts"
-import { GuardedWorker } from "./worker.ts"
-import type { Logger } from "../../logger.ts"
+import { GuardedWorker } from "./worker/worker.ts"
+import type { Logger } from "../../internal/logger.ts"
 import { isolatedLogger, notify } from "../../internal/notify.ts"
 
 /** A transport to everyone on a broker: calls find a worker, and workers answer whoever calls. */

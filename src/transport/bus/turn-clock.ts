@@ -1,4 +1,4 @@
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 import { wallTimeOf } from "../../internal/clock.ts"
 
 /**

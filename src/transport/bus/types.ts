@@ -1,4 +1,4 @@
-import type { CallError } from "../../errors.ts"
+import type { CallError } from "../../core/errors.ts"
 
 /**
  * What a broker has to offer so that calls can be guarded on it: messages of text to one, to any of those who

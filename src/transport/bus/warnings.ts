@@ -1,5 +1,5 @@
-import type { Logger } from "../../logger.ts"
-import type { Clock } from "../../platform.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
 
 const FIRST_GAP = 10_000
 const LONGEST_GAP = 600_000

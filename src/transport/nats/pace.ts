@@ -1,4 +1,4 @@
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 
 /** Milliseconds after which it is asked again whether to wait on, so that closing need not wait. */
 const SLICE = 100

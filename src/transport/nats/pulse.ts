@@ -1,5 +1,5 @@
 import { setRef } from "../../internal/defer.ts"
-import type { Clock } from "../../platform.ts"
+import type { Clock } from "../../internal/platform.ts"
 
 /** Between two questions to a broker that is being sent to. */
 const ASK_EVERY = 500

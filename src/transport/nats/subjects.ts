@@ -1,4 +1,4 @@
-import { refusal } from "../../errors.ts"
+import { refusal } from "../../core/errors.ts"
 import { TAG_LENGTH } from "../../internal/user-tag.ts"
 import type { BusCaller } from "../bus/types.ts"
 

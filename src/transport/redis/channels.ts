@@ -1,4 +1,4 @@
-import { refusal } from "../../errors.ts"
+import { refusal } from "../../core/errors.ts"
 import type { BusCaller } from "../bus/types.ts"
 
 const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/

@@ -1,5 +1,5 @@
-import { isCallError, refusal } from "../../errors.ts"
-import type { CallError } from "../../errors.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
 import { MissingPackage } from "../../internal/import-peer.ts"
 
 /** What went wrong, when trying again would change nothing; otherwise `undefined`. */

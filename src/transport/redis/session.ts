@@ -1,5 +1,5 @@
-import type { CallError } from "../../errors.ts"
-import type { Clock } from "../../platform.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { Clock } from "../../internal/platform.ts"
 import { Ticker } from "../bus/ticker.ts"
 import type { RedisChannels } from "./channels.ts"
 import { outOfStep, RedisConnection } from "./connection.ts"

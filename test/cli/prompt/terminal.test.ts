@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
-import { program } from "../../mcp/support/program.ts"
+import { program } from "../../sources/mcp/support/program.ts"
 import { provideTmux, Screen } from "../../support/tmux.ts"
 import { waitFor } from "../../support/wait-for.ts"
 

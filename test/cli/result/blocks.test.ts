@@ -1,6 +1,6 @@
 import { expect, test } from "vitest"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "../../../src/cli/result/blocks.ts"
-import type { MCPContentBlock, ResponseEnvelope } from "../../../src/response-envelope.ts"
+import type { MCPContentBlock, ResponseEnvelope } from "../../../src/core/envelope.ts"
 
 const TEXT: MCPContentBlock = { type: "text", text: "hello" }
 

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest"
 import { readArgs } from "../../../src/cli/args.ts"
 import type { CommandArgs } from "../../../src/cli/model.ts"
 import { Running } from "../../../src/cli/result/running.ts"
-import type { OperationSpec } from "../../../src/types.ts"
+import type { OperationSpec } from "../../../src/core/types.ts"
 import { testIO } from "../support/run.ts"
 
 const QUERY = { type: "query" } as OperationSpec

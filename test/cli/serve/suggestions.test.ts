@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process"
 import { describe, expect, test } from "vitest"
 import { shellLine } from "../../../src/cli/serve/shell-words.ts"
 import { suggestions } from "../../../src/cli/serve/suggestions.ts"
-import type { OperationSpec } from "../../../src/types.ts"
+import type { OperationSpec } from "../../../src/core/types.ts"
 
 const HUB = "http://127.0.0.1:3000"
 

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { resolve } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable } from "node:stream"
-import { program } from "../../mcp/support/program.ts"
+import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 
 const bin = resolve(root, "src/cli/bin.ts")

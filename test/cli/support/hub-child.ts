@@ -1,6 +1,6 @@
 // A hub of its own process, for tests: prints where it is, serves until it is told to stop.
-import { hashApiKey } from "../../../src/to_http.ts"
-import { serveHTTP } from "../../../src/node/index.ts"
+import { hashApiKey } from "../../../src/to-http.ts"
+import { serveHTTP } from "../../../src/node.ts"
 import { hubRegistry } from "./hub-operations.ts"
 
 const [key] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { Type } from "typebox"
 import { createRegistry, defineOperation } from "../../../src/index.ts"
-import type { AnyRegistry } from "../../../src/registry.ts"
+import type { AnyRegistry } from "../../../src/engine/registry.ts"
 
 const open = { requiredScopes: [] }
 

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import { program } from "../../mcp/support/program.ts"
+import { program } from "../../sources/mcp/support/program.ts"
 import { root } from "../../support/manifest.ts"
 import { PROCESS_PATIENCE } from "../../support/patience.ts"
 

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest"
 import { createHubClient } from "../../../console/src/api/client.ts"
 import type { HubConnection } from "../../../console/src/api/client.ts"
 import { Session } from "../../../console/src/api/session.ts"
-import type { AnyOperation } from "../../../src/define.ts"
+import type { AnyOperation } from "../../../src/core/define.ts"
 import { createRegistry, defineOperation } from "../../../src/index.ts"
 import { serveHTTP } from "../../../src/node/serve-http.ts"
 

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 import { describe, expect, test } from "vitest"
-import { hashApiKey } from "../../../src/to_http.ts"
+import { hashApiKey } from "../../../src/to-http.ts"
 import { button, expectShown, listed, run, storedText } from "./support/page.ts"
 import { fixtures } from "./support/hub.ts"
 import { noBrowser, useConsole } from "./support/site.ts"

@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest"
 import { accessRules } from "../../../console/src/read/access.ts"
 import { hintsOf } from "../../../console/src/read/hints.ts"
 import { provenanceOf, sourceFor } from "../../../console/src/read/provenance.ts"
-import { FromOpenAPI } from "../../../src/from_openapi.ts"
+import { FromOpenAPI } from "../../../src/from-openapi.ts"
 import type { SourceStatus } from "../../../src/hub/model.ts"
 import { defineOperation } from "../../../src/index.ts"
-import type { AccessControl } from "../../../src/types.ts"
+import type { AccessControl } from "../../../src/core/types.ts"
 
 const source = (name: string, namespace: string, kind: SourceStatus["kind"]): SourceStatus => ({
   name,

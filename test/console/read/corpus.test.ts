@@ -5,12 +5,12 @@ import { exampleInputs } from "../../../console/src/read/snippets/example-input.
 import { schemaTree } from "../../../console/src/read/schema/node.ts"
 import { allOpen, openAtFirst, rowsOf } from "../../../console/src/read/schema/rows.ts"
 import { readInput } from "../../../src/cli/input/index.ts"
-import { FromOpenAPI } from "../../../src/from_openapi.ts"
-import type { ImportedOperations } from "../../../src/from_openapi.ts"
+import { FromOpenAPI } from "../../../src/from-openapi.ts"
+import type { ImportedOperations } from "../../../src/from-openapi.ts"
 import { collectErrors } from "../../../src/index.ts"
-import { plainSchema } from "../../../src/serve/mcp/schemas.ts"
-import type { OperationSpec } from "../../../src/types.ts"
-import { corpusText, hasCorpus } from "../../openapi/corpus.ts"
+import { plainSchema } from "../../../src/schema/read/plain-schema.ts"
+import type { OperationSpec } from "../../../src/core/types.ts"
+import { corpusText, hasCorpus } from "../../sources/openapi/corpus.ts"
 
 type Input = Pick<OperationSpec, "name" | "inputSchema" | "examples">
 

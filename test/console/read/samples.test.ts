@@ -3,9 +3,9 @@ import { exampleInputs } from "../../../console/src/read/snippets/example-input.
 import { textLike } from "../../../console/src/read/snippets/pattern-text.ts"
 import { sampleOf } from "../../../console/src/read/snippets/sample.ts"
 import { scopeOf } from "../../../console/src/read/schema/scope.ts"
-import { FromSchema } from "../../../src/from_schema.ts"
+import { FromSchema } from "../../../src/schema/from-schema.ts"
 import { collectErrors } from "../../../src/index.ts"
-import type { OperationSpec } from "../../../src/types.ts"
+import type { OperationSpec } from "../../../src/core/types.ts"
 
 const sample = (schema: unknown): unknown => sampleOf({ schema, scope: scopeOf(schema) })
 

@@ -1,5 +1,5 @@
 import type { ErrorReporting, FailedCall } from "../../../src/engine/failures.ts"
-import { createHub, serveHTTP, serveHub } from "../../../src/node/index.ts"
+import { createHub, serveHTTP, serveHub } from "../../../src/node.ts"
 import {
   createClient,
   createMemoryTransports,
@@ -9,12 +9,12 @@ import {
   silentLogger,
 } from "../../../src/index.ts"
 import type { CallError, Identity, Logger, OperationRegistry } from "../../../src/index.ts"
-import { hashApiKey } from "../../../src/to_http.ts"
-import type { HTTPProblem } from "../../../src/to_http.ts"
-import { toMCP } from "../../../src/to_mcp.ts"
-import { createNatsTransport } from "../../../src/transport/nats.ts"
-import { createRedisTransport } from "../../../src/transport/redis.ts"
-import type { Transport } from "../../../src/transport/types.ts"
+import { hashApiKey } from "../../../src/to-http.ts"
+import type { HTTPProblem } from "../../../src/to-http.ts"
+import { toMCP } from "../../../src/to-mcp.ts"
+import { createNatsTransport } from "../../../src/transport/nats/transport.ts"
+import { createRedisTransport } from "../../../src/transport/redis/transport.ts"
+import type { Transport } from "../../../src/protocol/transport.ts"
 import { createWorkerTransport } from "../../../src/transport/worker.ts"
 import { createWebSocketTransport } from "../../../src/websocket.ts"
 import { configOf } from "../../hub/plain.ts"

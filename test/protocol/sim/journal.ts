@@ -1,4 +1,4 @@
-import type { CallEvent } from "../../../src/call-events.ts"
+import type { CallEvent } from "../../../src/core/events.ts"
 import type { NodeClock } from "./clock.ts"
 
 /** A handler that ran, from beginning to end. */

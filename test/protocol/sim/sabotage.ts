@@ -1,4 +1,4 @@
-import type { CallEvent } from "../../../src/call-events.ts"
+import type { CallEvent } from "../../../src/core/events.ts"
 import type { Random } from "./random.ts"
 
 /** A way to break the protocol on purpose, to see that the checks see it. */

@@ -3,8 +3,8 @@ import type { Socket } from "node:net"
 import { gzipSync } from "node:zlib"
 import { describe, expect, test } from "vitest"
 import { WebSocket } from "ws"
-import type { ServedHTTP } from "../../../src/node/index.ts"
-import { toHTTP } from "../../../src/to_http.ts"
+import type { ServedHTTP } from "../../../src/node.ts"
+import { toHTTP } from "../../../src/to-http.ts"
 import { demo, post, raw, useServers } from "./support.ts"
 
 const { start, cleanups } = useServers()

@@ -1,7 +1,7 @@
 import { Type } from "typebox"
 import { defineOperation, silentLogger } from "../../../src/index.ts"
-import { createRegistry } from "../../../src/registry.ts"
-import type { AnyRegistry } from "../../../src/registry.ts"
+import { createRegistry } from "../../../src/engine/registry.ts"
+import type { AnyRegistry } from "../../../src/engine/registry.ts"
 
 const base = { version: "1.0.0", description: "Of a test", accessControl: { requiredScopes: [] } }
 

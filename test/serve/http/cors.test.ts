@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest"
 import { createRegistry } from "../../../src/index.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
-import { silentLogger } from "../../../src/logger.ts"
-import { serveHTTP } from "../../../src/node/index.ts"
+import { silentLogger } from "../../../src/internal/logger.ts"
+import { serveHTTP } from "../../../src/node.ts"
 import { createGuard } from "../../../src/serve/http/guard.ts"
-import { toMCP } from "../../../src/to_mcp.ts"
+import { toMCP } from "../../../src/to-mcp.ts"
 import { LogLines, serveGuarded } from "./guarded.ts"
 
 const APP = "https://app.test"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
-import { toHTTP } from "../../../src/to_http.ts"
-import { toMCP } from "../../../src/to_mcp.ts"
+import { toHTTP } from "../../../src/to-http.ts"
+import { toMCP } from "../../../src/to-mcp.ts"
 import { initialize } from "../mcp/support/clients.ts"
 import { demo, eventsOf, useServers } from "./support.ts"
 

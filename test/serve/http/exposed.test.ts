@@ -1,9 +1,9 @@
 import { expect, test } from "vitest"
-import { defineOperation } from "../../../src/define.ts"
+import { defineOperation } from "../../../src/core/define.ts"
 import type { CallSink } from "../../../src/engine/sink.ts"
-import type { AnyRegistry } from "../../../src/registry.ts"
+import type { AnyRegistry } from "../../../src/engine/registry.ts"
 import { ExposedRegistry } from "../../../src/serve/http/exposed.ts"
-import type { CallOptions, OperationSpec } from "../../../src/types.ts"
+import type { CallOptions, OperationSpec } from "../../../src/core/types.ts"
 import { base, demo } from "./support.ts"
 
 const IDENTITY = { id: "me", scopes: [] }

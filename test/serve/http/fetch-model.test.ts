@@ -1,7 +1,7 @@
 import { expect, test } from "vitest"
 import { decodeBody } from "../../../src/serve/body-text.ts"
 import { WebIncoming, toResponse } from "../../../src/serve/http/fetch.ts"
-import type { HTTPSink } from "../../../src/serve/http/model.ts"
+import type { HTTPSink } from "../../../src/serve/exchange.ts"
 import { deferred } from "./support.ts"
 
 const URL_ = "http://example.test/a?b=1"

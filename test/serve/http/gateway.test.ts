@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { createRegistry } from "../../../src/registry.ts"
+import { createRegistry } from "../../../src/engine/registry.ts"
 import { ANN, apiOf, eventsOf, operation, shop } from "./routes-support.ts"
 import type { Api } from "./routes-support.ts"
 

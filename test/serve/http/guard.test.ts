@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { systemClock } from "../../../src/internal/clock.ts"
-import { silentLogger } from "../../../src/logger.ts"
+import { silentLogger } from "../../../src/internal/logger.ts"
 import { checkListenAddress, createGuard } from "../../../src/serve/http/guard.ts"
 import { answerHealth } from "../../../src/serve/http/health.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"

@@ -6,7 +6,7 @@ import { systemClock } from "../../../src/internal/clock.ts"
 import { createGuard } from "../../../src/serve/http/guard.ts"
 import type { Admitted, Guard, GuardOptions } from "../../../src/serve/http/guard.ts"
 import { answerHealth } from "../../../src/serve/http/health.ts"
-import type { HTTPIncoming } from "../../../src/serve/http/model.ts"
+import type { HTTPIncoming } from "../../../src/serve/exchange.ts"
 
 /** Keeps log lines, so that they can be searched. */
 export class LogLines implements Logger {

@@ -3,9 +3,9 @@ import { connect, createServer } from "node:http2"
 import type { ClientHttp2Session, OutgoingHttpHeaders } from "node:http2"
 import type { AddressInfo } from "node:net"
 import { describe, expect, onTestFinished, test } from "vitest"
-import { silentLogger } from "../../../src/logger.ts"
-import { toHTTP } from "../../../src/to_http.ts"
-import type { HTTPServerOptions } from "../../../src/to_http.ts"
+import { silentLogger } from "../../../src/internal/logger.ts"
+import { toHTTP } from "../../../src/to-http.ts"
+import type { HTTPServerOptions } from "../../../src/to-http.ts"
 import { demo } from "./support.ts"
 
 interface Answer {

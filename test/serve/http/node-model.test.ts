@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test } from "vitest"
-import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../../../src/serve/http/model.ts"
+import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../../../src/serve/exchange.ts"
 import { answerNode } from "../../../src/serve/http/node.ts"
 import type { HTTPRequestLike } from "../../../src/serve/http/node.ts"
 

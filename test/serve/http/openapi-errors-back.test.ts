@@ -1,12 +1,12 @@
 import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
-import { FromOpenAPIUrl } from "../../../src/from_openapi.ts"
-import type { OpenAPIUrlConfig } from "../../../src/from_openapi.ts"
+import { FromOpenAPIUrl } from "../../../src/from-openapi.ts"
+import type { OpenAPIUrlConfig } from "../../../src/from-openapi.ts"
 import { CallError, isCallError, isDeclaredError, silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, OperationRegistry } from "../../../src/index.ts"
-import { serveHTTP } from "../../../src/node/index.ts"
-import type { ServeHTTPOptions } from "../../../src/node/index.ts"
-import { hashApiKey } from "../../../src/to_http.ts"
+import { serveHTTP } from "../../../src/node.ts"
+import type { ServeHTTPOptions } from "../../../src/node.ts"
+import { hashApiKey } from "../../../src/to-http.ts"
 import { operation, quietRegistry, rejection } from "../../support/operations.ts"
 
 /** A registry, and the same one behind a server and its own document. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { CallError, ERROR_CODES } from "../../../src/errors.ts"
+import { CallError, ERROR_CODES } from "../../../src/core/errors.ts"
 import {
   PROBLEM_TYPE,
   declaredStatus,
@@ -7,8 +7,8 @@ import {
   statusOf,
   toProblem,
 } from "../../../src/serve/http/problem.ts"
-import { HTTPRefusal } from "../../../src/serve/http/spine.ts"
-import type { OperationSpec } from "../../../src/types.ts"
+import { HTTPRefusal } from "../../../src/serve/http/context.ts"
+import type { OperationSpec } from "../../../src/core/types.ts"
 
 const SPEC: OperationSpec = {
   namespace: "shop",

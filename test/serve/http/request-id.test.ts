@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest"
 import { CallError, defineOperation, silentLogger } from "../../../src/index.ts"
-import { createRegistry } from "../../../src/registry.ts"
-import type { AnyRegistry } from "../../../src/registry.ts"
-import { toHTTP } from "../../../src/to_http.ts"
+import { createRegistry } from "../../../src/engine/registry.ts"
+import type { AnyRegistry } from "../../../src/engine/registry.ts"
+import { toHTTP } from "../../../src/to-http.ts"
 import { base, demo, eventsOf, post, useServers } from "./support.ts"
 
 const { start, open } = useServers()

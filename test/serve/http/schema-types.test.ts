@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import type { JsonSchema } from "../../../src/schema/json.ts"
-import { itemsOf, objectProperties, typesOf } from "../../../src/serve/http/schema-types.ts"
+import { itemsOf, objectProperties, typesOf } from "../../../src/schema/read/properties.ts"
 
 function types(schema: JsonSchema): string[] {
   return [...typesOf(schema, schema)]

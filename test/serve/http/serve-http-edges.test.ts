@@ -1,10 +1,10 @@
 import { createServer } from "node:http"
 import type { Server } from "node:http"
 import { expect, test } from "vitest"
-import { silentLogger } from "../../../src/logger.ts"
+import { silentLogger } from "../../../src/internal/logger.ts"
 import { serveHTTP } from "../../../src/node/serve-http.ts"
 import { toMCP } from "../../../src/serve/mcp/to-mcp.ts"
-import { toHTTP } from "../../../src/to_http.ts"
+import { toHTTP } from "../../../src/to-http.ts"
 import { demo, upgradeStatus, useServers } from "./support.ts"
 
 const { start, cleanups } = useServers()

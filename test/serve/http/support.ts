@@ -3,12 +3,12 @@ import type { Socket } from "node:net"
 import { Type } from "typebox"
 import { afterEach } from "vitest"
 import { WebSocket } from "ws"
-import { defineOperation } from "../../../src/define.ts"
-import { silentLogger } from "../../../src/logger.ts"
-import { serveHTTP } from "../../../src/node/index.ts"
-import type { ServedHTTP, ServeHTTPOptions } from "../../../src/node/index.ts"
-import { createRegistry } from "../../../src/registry.ts"
-import type { AnyRegistry } from "../../../src/registry.ts"
+import { defineOperation } from "../../../src/core/define.ts"
+import { silentLogger } from "../../../src/internal/logger.ts"
+import { serveHTTP } from "../../../src/node.ts"
+import type { ServedHTTP, ServeHTTPOptions } from "../../../src/node.ts"
+import { createRegistry } from "../../../src/engine/registry.ts"
+import type { AnyRegistry } from "../../../src/engine/registry.ts"
 
 /** What operations of tests have in common. */
 export const base = {

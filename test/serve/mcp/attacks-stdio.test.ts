@@ -2,8 +2,8 @@ import { spawn } from "node:child_process"
 import type { ChildProcessWithoutNullStreams } from "node:child_process"
 import { resolve } from "node:path"
 import { afterEach, describe, expect, test } from "vitest"
-import { until } from "../../http/server.ts"
-import { program } from "../../mcp/support/program.ts"
+import { until } from "../../http-client/server.ts"
+import { program } from "../../sources/mcp/support/program.ts"
 import { TOO_LONG } from "../../support/patience.ts"
 
 const children: ChildProcessWithoutNullStreams[] = []

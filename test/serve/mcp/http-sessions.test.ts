@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, test, vi } from "vitest"
 import type { Identity } from "../../../src/index.ts"
-import { toMCP } from "../../../src/to_mcp.ts"
-import type { MCPServer } from "../../../src/to_mcp.ts"
-import { until } from "../../http/server.ts"
+import { toMCP } from "../../../src/to-mcp.ts"
+import type { MCPServer } from "../../../src/to-mcp.ts"
+import { until } from "../../http-client/server.ts"
 import { answerOf, initialize, legacyRequest } from "./support/clients.ts"
 import { fixture } from "./support/fixture.ts"
 

@@ -8,9 +8,9 @@ import type {
   InputResponse,
   OperationContext,
 } from "../../../src/index.ts"
-import { toMCP } from "../../../src/to_mcp.ts"
-import type { MCPServer, MCPServerOptions } from "../../../src/to_mcp.ts"
-import { until } from "../../http/server.ts"
+import { toMCP } from "../../../src/to-mcp.ts"
+import type { MCPServer, MCPServerOptions } from "../../../src/to-mcp.ts"
+import { until } from "../../http-client/server.ts"
 import { operation, quietRegistry, rejection, thrown } from "../../support/operations.ts"
 import { answerOf, connect, rawRequest, textOf } from "./support/clients.ts"
 

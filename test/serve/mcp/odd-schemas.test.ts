@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
-import { CallError } from "../../../src/errors.ts"
-import { OperationRegistry } from "../../../src/registry.ts"
+import { CallError } from "../../../src/core/errors.ts"
+import { OperationRegistry } from "../../../src/engine/registry.ts"
 import { Doorkeeper } from "../../../src/serve/mcp/auth.ts"
 import { errorText } from "../../../src/serve/mcp/faults.ts"
 import { flattened } from "../../../src/serve/mcp/flatten.ts"

@@ -6,7 +6,7 @@ import {
   movedTo,
   outputForm,
   plainSchema,
-} from "../../../src/serve/mcp/schemas.ts"
+} from "../../../src/schema/read/plain-schema.ts"
 
 describe("a schema as plain JSON", () => {
   test("is an object, also where it was a boolean", () => {

@@ -6,13 +6,18 @@ import type {
   Logger,
   ResponseEnvelope,
 } from "../../../src/index.ts"
-import { GuardedCaller } from "../../../src/transport/bus/caller.ts"
-import type { CallerParts } from "../../../src/transport/bus/caller.ts"
-import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/messages.ts"
+import { GuardedCaller } from "../../../src/transport/bus/caller/caller.ts"
+import type { CallerParts } from "../../../src/transport/bus/caller/caller.ts"
+import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { settleGuard } from "../../../src/transport/bus/options.ts"
 import type { GuardOptions } from "../../../src/transport/bus/options.ts"
 import type { Bus } from "../../../src/transport/bus/types.ts"
-import { frameText, markOf, messageText, readCallerFrame } from "../../../src/transport/bus/wire.ts"
+import {
+  frameText,
+  markOf,
+  messageText,
+  readCallerFrame,
+} from "../../../src/transport/bus/wire/wire.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 /** Something that a caller sent. */

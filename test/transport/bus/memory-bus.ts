@@ -1,6 +1,6 @@
-import { refusal } from "../../../src/errors.ts"
+import { refusal } from "../../../src/core/errors.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
-import type { Clock } from "../../../src/platform.ts"
+import type { Clock } from "../../../src/internal/platform.ts"
 import type { Bus, BusCaller, BusReceiver } from "../../../src/transport/bus/types.ts"
 
 export interface MemoryBrokerOptions {

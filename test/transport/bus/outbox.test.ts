@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { frameOverhead } from "../../../src/transport/bus/frame-builder.ts"
-import { bytesBeyond, Outbox } from "../../../src/transport/bus/outbox.ts"
-import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire.ts"
+import { frameOverhead } from "../../../src/transport/bus/wire/frame-builder.ts"
+import { bytesBeyond, Outbox } from "../../../src/transport/bus/wire/outbox.ts"
+import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 function outbox(maxBytes = 1000): { box: Outbox; clock: VirtualClock; sent: string[] } {

@@ -4,19 +4,22 @@ import * as fc from "fast-check"
 import { decodeJwt, decodeProtectedHeader, SignJWT } from "jose"
 import type { JWTHeaderParameters } from "jose"
 import { describe, expect, test } from "vitest"
-import { isCallError } from "../../../src/errors.ts"
-import type { CallError } from "../../../src/errors.ts"
-import type { Logger } from "../../../src/logger.ts"
-import type { Clock } from "../../../src/platform.ts"
-import { createTicketSigner, createTicketVerifier } from "../../../src/transport/bus/tickets.ts"
+import { isCallError } from "../../../src/core/errors.ts"
+import type { CallError } from "../../../src/core/errors.ts"
+import type { Logger } from "../../../src/internal/logger.ts"
+import type { Clock } from "../../../src/internal/platform.ts"
+import {
+  createTicketSigner,
+  createTicketVerifier,
+} from "../../../src/transport/bus/tickets/tickets.ts"
 import type {
   TicketJwk,
   TicketKey,
   TicketSigner,
   TicketSignerOptions,
   TicketVerifierOptions,
-} from "../../../src/transport/bus/tickets.ts"
-import type { Identity } from "../../../src/types.ts"
+} from "../../../src/transport/bus/tickets/tickets.ts"
+import type { Identity } from "../../../src/core/types.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519")
 const other = generateKeyPairSync("ed25519")

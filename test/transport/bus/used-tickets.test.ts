@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { createManualClock } from "../../../src/index.ts"
-import { UsedTickets } from "../../../src/transport/bus/used-tickets.ts"
+import { UsedTickets } from "../../../src/transport/bus/tickets/used-tickets.ts"
 
 /** A ticket of which only the time of its end matters. */
 function ticketUntil(milliseconds: number): string {

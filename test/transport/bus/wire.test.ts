@@ -1,22 +1,22 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import type { CallEvent, CallRequestedEvent } from "../../../src/call-events.ts"
-import { CallEntry } from "../../../src/transport/bus/caller-entry.ts"
-import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/frame-builder.ts"
-import type { MessageText } from "../../../src/transport/bus/frame-builder.ts"
-import { Offers } from "../../../src/transport/bus/offers.ts"
+import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
+import { CallEntry } from "../../../src/transport/bus/caller/entry.ts"
+import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frame-builder.ts"
+import type { MessageText } from "../../../src/transport/bus/wire/frame-builder.ts"
+import { Offers } from "../../../src/transport/bus/caller/offers.ts"
 import {
   acceptedText,
   goText,
   quoted,
   resultText,
-} from "../../../src/transport/bus/short-messages.ts"
+} from "../../../src/transport/bus/wire/short-messages.ts"
 import {
   frameText,
   messageText,
   readCallerFrame,
   readWorkerFrame,
-} from "../../../src/transport/bus/wire.ts"
+} from "../../../src/transport/bus/wire/wire.ts"
 import { events, json, parsed } from "../../protocol/arbitrary-events.ts"
 
 const host = { due() {} }

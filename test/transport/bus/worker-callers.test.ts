@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { markOf, readWorkerFrame } from "../../../src/transport/bus/wire.ts"
+import { markOf, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { Harness, streamOf } from "./worker-harness.ts"
 
 const alive = { type: "ping", ids: [], streams: {} } as const

@@ -1,17 +1,17 @@
-import type { CallEvent, CallRequestedEvent } from "../../../src/call-events.ts"
-import { refusal } from "../../../src/errors.ts"
-import type { CallError } from "../../../src/errors.ts"
-import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/messages.ts"
+import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
+import { refusal } from "../../../src/core/errors.ts"
+import type { CallError } from "../../../src/core/errors.ts"
+import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { settleGuard } from "../../../src/transport/bus/options.ts"
 import type { BusOptions, GuardOptions } from "../../../src/transport/bus/options.ts"
 import type { Bus, BusCaller } from "../../../src/transport/bus/types.ts"
-import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire.ts"
-import { GuardedWorker } from "../../../src/transport/bus/worker.ts"
+import { frameText, messageText, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { GuardedWorker } from "../../../src/transport/bus/worker/worker.ts"
 import type {
   ServedOperation,
   ServedOperations,
   TransportPeer,
-} from "../../../src/transport/types.ts"
+} from "../../../src/protocol/transport.ts"
 import { VirtualClock } from "../../support/virtual-clock.ts"
 
 /** A bus that goes nowhere and remembers everything. */

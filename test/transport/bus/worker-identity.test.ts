@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
-import { refusal } from "../../../src/errors.ts"
-import type { TicketVerifier } from "../../../src/transport/bus/tickets.ts"
-import type { Identity } from "../../../src/types.ts"
+import { refusal } from "../../../src/core/errors.ts"
+import type { TicketVerifier } from "../../../src/transport/bus/tickets/tickets.ts"
+import type { Identity } from "../../../src/core/types.ts"
 import { Harness } from "./worker-harness.ts"
 
 const ann: Identity = { id: "ann", scopes: ["orders"] }

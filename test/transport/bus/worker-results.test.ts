@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { readWorkerFrame } from "../../../src/transport/bus/wire.ts"
+import { readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { Harness } from "./worker-harness.ts"
 
 const ping = { type: "ping", ids: ["r1"], streams: {} } as const

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { WorkerMessage } from "../../../src/transport/bus/messages.ts"
+import type { WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import { Harness, streamOf } from "./worker-harness.ts"
 
 function sequences(messages: readonly WorkerMessage[]): unknown[] {

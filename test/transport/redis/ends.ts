@@ -1,5 +1,5 @@
 import { expect } from "vitest"
-import type { CallError } from "../../../src/errors.ts"
+import type { CallError } from "../../../src/core/errors.ts"
 import { systemClock } from "../../../src/internal/clock.ts"
 import type { Logger } from "../../../src/index.ts"
 import type { BusCaller, BusReceiver } from "../../../src/transport/bus/types.ts"

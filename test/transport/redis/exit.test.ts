@@ -2,7 +2,7 @@ import { execFile } from "node:child_process"
 import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { expect, test } from "vitest"
-import { program } from "../../mcp/support/program.ts"
+import { program } from "../../sources/mcp/support/program.ts"
 import { provideRedis, startRedis } from "../../support/brokers.ts"
 import { PROCESS_PATIENCE } from "../../support/patience.ts"
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import type { Clock } from "../../../src/platform.ts"
+import type { Clock } from "../../../src/internal/platform.ts"
 import { Publisher } from "../../../src/transport/redis/publisher.ts"
 import type { Outgoing } from "../../../src/transport/redis/publisher.ts"
 import { FakeRedis } from "./fake-redis.ts"

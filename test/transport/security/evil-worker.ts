@@ -1,6 +1,11 @@
-import type { CallEvent } from "../../../src/call-events.ts"
-import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/messages.ts"
-import { frameText, markOf, messageText, readCallerFrame } from "../../../src/transport/bus/wire.ts"
+import type { CallEvent } from "../../../src/core/events.ts"
+import type { CallerMessage, WorkerMessage } from "../../../src/transport/bus/wire/messages.ts"
+import {
+  frameText,
+  markOf,
+  messageText,
+  readCallerFrame,
+} from "../../../src/transport/bus/wire/wire.ts"
 import type { Addresses, Heard, Raw } from "./lab.ts"
 
 type Go = CallerMessage & { readonly type: "go" }

@@ -1,9 +1,9 @@
 import { isCallError, PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
 import type { AnyRegistry, CallError } from "../../../src/index.ts"
-import type { CallerMessage } from "../../../src/transport/bus/messages.ts"
+import type { CallerMessage } from "../../../src/transport/bus/wire/messages.ts"
 import type { BusOptions } from "../../../src/transport/bus/options.ts"
 import type { BusTransport } from "../../../src/transport/bus/transport.ts"
-import { frameText, messageText, readCallerFrame } from "../../../src/transport/bus/wire.ts"
+import { frameText, messageText, readCallerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import type { Heard, Lab, Raw } from "./lab.ts"
 import { attackedOperations, identify } from "./operations.ts"
 

@@ -1,5 +1,5 @@
-import { sha256Hex } from "../../../mcp/sha256.ts"
-import type { Identity } from "../../../types.ts"
+import { sha256Hex } from "../../../internal/sha256.ts"
+import type { Identity } from "../../../core/types.ts"
 import { isIdentity } from "./identity.ts"
 import type { ApiKey, NamedApiKey } from "./options.ts"
 

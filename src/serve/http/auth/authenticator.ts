@@ -1,4 +1,4 @@
-import type { Clock } from "../../../platform.ts"
+import type { Clock } from "../../../internal/platform.ts"
 import type { Authenticated } from "../../authenticated.ts"
 import type { Authenticate } from "../../gate.ts"
 import { readBearerToken } from "../../upgrade.ts"

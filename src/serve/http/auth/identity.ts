@@ -1,4 +1,4 @@
-import type { Identity } from "../../../types.ts"
+import type { Identity } from "../../../core/types.ts"
 
 /** Whether a value can be who calls. */
 export function isIdentity(value: unknown): value is Identity {

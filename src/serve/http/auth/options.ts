@@ -1,6 +1,6 @@
 import { IDENTITY } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
-import type { Identity } from "../../../types.ts"
+import type { Identity } from "../../../core/types.ts"
 import type { Authenticate } from "../../gate.ts"
 
 /** How callers prove who they are. At least one of `apiKeys`, `jwt` and `authenticate`. */

@@ -1,5 +1,5 @@
 import { reportMissing } from "../../../internal/import-peer.ts"
-import type { Logger } from "../../../logger.ts"
+import type { Logger } from "../../../internal/logger.ts"
 import { loadJose } from "./jwt.ts"
 import type { AuthOptions } from "./options.ts"
 

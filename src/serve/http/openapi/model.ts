@@ -1,4 +1,4 @@
-import type { Identity, OperationSpec } from "../../../types.ts"
+import type { Identity, OperationSpec } from "../../../core/types.ts"
 
 /** Plain data that `JSON.stringify` takes. */
 export type JsonObject = Record<string, unknown>

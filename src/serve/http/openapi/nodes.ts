@@ -2,7 +2,7 @@ import { definitionsOf, type DefinitionSource } from "../../../schema/adopted.ts
 import { isPlainRecord, setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { Links } from "../../../schema/refs.ts"
-import { mapSchemas, plainSchema } from "../../mcp/schemas.ts"
+import { mapSchemas, plainSchema } from "../../../schema/read/plain-schema.ts"
 import { isShowable } from "./examples.ts"
 import type { SchemaRole } from "./model.ts"
 

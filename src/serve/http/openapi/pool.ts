@@ -1,6 +1,6 @@
 import { setOwn } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
-import { mapSchemas } from "../../mcp/schemas.ts"
+import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import { mergeNodes } from "./merge.ts"
 import type { JsonObject, SchemaRole } from "./model.ts"
 import { indexOfToken, NodeStore, tokenOf } from "./nodes.ts"

@@ -1,4 +1,4 @@
-import type { AccessControl } from "../../../types.ts"
+import type { AccessControl } from "../../../core/types.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 
 const SCHEMES: Readonly<Record<DocumentSecurity, JsonObject>> = {

@@ -1,7 +1,7 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import { keywordShape } from "../../../schema/keywords.ts"
-import { mapSchemas } from "../../mcp/schemas.ts"
+import { mapSchemas } from "../../../schema/read/plain-schema.ts"
 import { tokenOf } from "./nodes.ts"
 import type { SchemaNode } from "./nodes.ts"
 

@@ -3,9 +3,9 @@ import type { ServerConfig, SettledSource } from "../../../../src/config/model.t
 import { createHub } from "../../../../src/hub/create-hub.ts"
 import type { Hub } from "../../../../src/hub/model.ts"
 import { serveHub } from "../../../../src/hub/serve-hub.ts"
-import { silentLogger } from "../../../../src/logger.ts"
+import { silentLogger } from "../../../../src/internal/logger.ts"
 import { configOf, EVERYTHING, sourceOf } from "../../../hub/plain.ts"
-import { program } from "../../../mcp/support/program.ts"
+import { program } from "../../../sources/mcp/support/program.ts"
 import { root } from "../../../support/manifest.ts"
 import { builtConsole } from "./build.ts"
 

@@ -5,7 +5,7 @@
 
 import { Type } from "typebox"
 import type { OperationContext } from "../../../../src/index.ts"
-import { toMCP } from "../../../../src/to_mcp.ts"
+import { toMCP } from "../../../../src/to-mcp.ts"
 import { greet, operation, quietRegistry } from "../../../support/operations.ts"
 
 const flags = new Set(process.argv.slice(2))

@@ -1,5 +1,5 @@
-import { readCallerFrame, readWorkerFrame } from "../../../../src/transport/bus/wire.ts"
-import type { CallerMessage, WorkerMessage } from "../../../../src/transport/bus/messages.ts"
+import { readCallerFrame, readWorkerFrame } from "../../../../src/transport/bus/wire/wire.ts"
+import type { CallerMessage, WorkerMessage } from "../../../../src/transport/bus/wire/messages.ts"
 import type { Journal } from "./journal.ts"
 
 /** The requests whose callers left, by a message that does not arrive. */

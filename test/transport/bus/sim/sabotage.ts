@@ -1,12 +1,12 @@
-import type { CallerMessage, WorkerMessage } from "../../../../src/transport/bus/messages.ts"
+import type { CallerMessage, WorkerMessage } from "../../../../src/transport/bus/wire/messages.ts"
 import type { GuardOptions } from "../../../../src/transport/bus/options.ts"
 import {
   frameText,
   messageText,
   readCallerFrame,
   readWorkerFrame,
-} from "../../../../src/transport/bus/wire.ts"
-import type { Transport } from "../../../../src/transport/types.ts"
+} from "../../../../src/transport/bus/wire/wire.ts"
+import type { Transport } from "../../../../src/protocol/transport.ts"
 import type { Random } from "../../../protocol/sim/random.ts"
 import type { Address, SimBroker } from "./broker.ts"
 import type { SimBus } from "./bus.ts"

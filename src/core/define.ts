@@ -1,0 +1,135 @@
+import type { TSchema } from "typebox"
+import type { DefinitionLike, ErrorsOf, OutputOf } from "./infer.ts"
+import { isCallError } from "./errors.ts"
+import { reading } from "./read.ts"
+import type {
+  ErrorDefinition,
+  OperationContext,
+  OperationHandler,
+  OperationPolicy,
+  OperationSpec,
+  OperationType,
+  SubscriptionHandler,
+} from "./types.ts"
+
+/** The handler that fits a type and its schemas. */
+export type HandlerOf<
+  TType,
+  TInput,
+  TOutput,
+  TContext = OperationContext,
+> = TType extends "subscription"
+  ? SubscriptionHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
+  : OperationHandler<OutputOf<TInput>, OutputOf<TOutput>, TContext>
+
+/** What an operation says of itself, apart from its version and handler. */
+interface OperationParts<
+  TNamespace extends string,
+  TName extends string,
+  TType extends OperationType,
+  TInput extends TSchema,
+  TOutput extends TSchema,
+  TErrors extends readonly ErrorDefinition[],
+>
+  extends
+    Omit<
+      OperationSpec,
+      "namespace" | "name" | "version" | "type" | "inputSchema" | "outputSchema" | "errorSchemas"
+    >,
+    OperationPolicy {
+  readonly namespace: TNamespace
+  readonly name: TName
+  readonly type: TType
+  readonly inputSchema: TInput
+  readonly outputSchema: TOutput
+  readonly errorSchemas?: TErrors | undefined
+}
+
+/** An operation whose types are known. */
+export interface Operation<
+  TNamespace extends string,
+  TName extends string,
+  TType extends OperationType,
+  TInput extends TSchema,
+  TOutput extends TSchema,
+  TErrors extends readonly ErrorDefinition[],
+  TContext = OperationContext,
+> extends OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> {
+  readonly version: string
+  readonly handler: HandlerOf<TType, TInput, TOutput, TContext>
+}
+
+/**
+ * An operation as a parameter from which its types are inferred: from the schemas alone.
+ *
+ * Without `NoInfer` the compiler would search for the schemas in the handler's result too, through every branch
+ * of the inference.
+ */
+export type OperationInput<
+  TNamespace extends string,
+  TName extends string,
+  TType extends OperationType,
+  TInput extends TSchema,
+  TOutput extends TSchema,
+  TErrors extends readonly ErrorDefinition[],
+  TContext = OperationContext,
+> = OperationParts<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+  readonly handler: NoInfer<HandlerOf<TType, TInput, TOutput, TContext>>
+}
+
+/** Any operation, whatever its types. */
+export interface AnyOperation extends OperationSpec, OperationPolicy {
+  // `never` lets a handler of any input in; nothing is called through this type.
+  readonly handler?: ((input: never, context: never) => unknown) | undefined
+}
+
+// Registered, so that an operation defined with another copy of this package is recognised too.
+const DEFINED = Symbol.for("@alkdev/operations/defined")
+
+/**
+ * Describes an operation. The handler's input and result follow from the schemas.
+ *
+ * Nothing is checked or compiled here: `register` does that, and names the field that is wrong.
+ */
+export function defineOperation<
+  const TNamespace extends string,
+  const TName extends string,
+  const TType extends OperationType,
+  const TInput extends TSchema,
+  const TOutput extends TSchema,
+  const TErrors extends readonly ErrorDefinition[] = readonly [],
+>(
+  definition: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+    readonly version?: string | undefined
+  },
+): Operation<TNamespace, TName, TType, TInput, TOutput, TErrors> {
+  if (typeof definition !== "object" || definition === null) {
+    throw new TypeError(
+      "defineOperation(definition): definition must be an object with name, namespace, type, schemas and handler.",
+    )
+  }
+  const operation = reading("defineOperation(definition): definition", () => ({
+    ...definition,
+    version: definition.version ?? "1.0.0",
+  }))
+  Object.defineProperty(operation, DEFINED, { value: true })
+  return Object.freeze(operation)
+}
+
+/** Whether a value was made with `defineOperation`. */
+export function isDefinedOperation(value: unknown): value is AnyOperation {
+  return typeof value === "object" && value !== null && DEFINED in value
+}
+
+/** Whether an error is one that an operation declares in `errorSchemas`; narrows `code` and `details`. */
+export function isDeclaredError<TDefinition extends DefinitionLike>(
+  operation: TDefinition,
+  error: unknown,
+): error is ErrorsOf<TDefinition> {
+  if (!isCallError(error)) return false
+  return reading("isDeclaredError(operation): operation", () => {
+    const declared = operation?.errorSchemas
+    if (!Array.isArray(declared)) return false
+    return declared.some((definition: ErrorDefinition) => definition.code === error.code)
+  })
+}

@@ -1,0 +1,201 @@
+import { CallError } from "./errors.ts"
+import { fromBase64, toBase64 } from "../internal/base64.ts"
+import { parsePointer, pointerSegment } from "../internal/pointer.ts"
+import { reading } from "./read.ts"
+import { isResponseEnvelope } from "./envelope.ts"
+import type { ResponseEnvelope, ResponseMeta } from "./envelope.ts"
+
+/** Binary kinds that come back as what they were. A Node `Buffer` comes back as a `Uint8Array`. */
+export type BinaryKind = "Uint8Array" | "ArrayBuffer"
+
+/**
+ * An envelope as JSON carries it.
+ *
+ * A void result has no `data`. Binary values are base64 strings in `data`, and `binary` says at
+ * which JSON pointers they stand, so that no string is ever mistaken for bytes.
+ */
+export interface WireEnvelope {
+  readonly data?: unknown
+  readonly meta: ResponseMeta
+  readonly binary?: Readonly<Record<string, BinaryKind>>
+}
+
+const MAX_DEPTH = 512
+
+/**
+ * Makes an envelope fit for `JSON.stringify`; the envelope itself when nothing had to be done.
+ *
+ * Throws a `CallError` that names the path where a value has no JSON form.
+ */
+export function encodeEnvelope(envelope: ResponseEnvelope): WireEnvelope {
+  if (!isResponseEnvelope(envelope)) {
+    throw new TypeError("encodeEnvelope(): envelope must be a ResponseEnvelope.")
+  }
+  const binary: Record<string, BinaryKind> = {}
+  const data = reading("encodeEnvelope(): envelope.data", () =>
+    encode(envelope.data, "", [], binary),
+  )
+  if (data === undefined) return { meta: envelope.meta }
+  if (Object.keys(binary).length > 0) return { data, meta: envelope.meta, binary }
+  return data === envelope.data ? envelope : { data, meta: envelope.meta }
+}
+
+/** A value that is no envelope, such as an input, made fit for JSON in the same way. */
+export function encodeValue(value: unknown): {
+  readonly value: unknown
+  readonly binary: Readonly<Record<string, BinaryKind>> | undefined
+} {
+  if (isFlat(value)) return { value, binary: undefined }
+  const binary: Record<string, BinaryKind> = {}
+  const encoded = reading("The value", () => encode(value, "", [], binary))
+  return { value: encoded, binary: Object.keys(binary).length > 0 ? binary : undefined }
+}
+
+/** The value that `encodeValue` was given. Throws a `CallError` when `binary` does not fit. */
+export function decodeValue(value: unknown, binary: unknown): unknown {
+  if (binary === undefined) return value
+  if (typeof binary !== "object" || binary === null) throw badBinary("")
+  let data = value
+  for (const [path, kind] of Object.entries(binary)) data = replace(data, path, kind)
+  return data
+}
+
+/** The envelope that `encodeEnvelope` was given, from its parsed JSON. Throws a `CallError` on anything else. */
+export function decodeEnvelope(wire: unknown): ResponseEnvelope {
+  const { binary, ...rest } = reading("decodeEnvelope(): wire", () => ({
+    ...(typeof wire === "object" ? (wire as WireEnvelope) : undefined),
+  }))
+  if (!isResponseEnvelope(rest)) {
+    throw new CallError(
+      "VALIDATION_ERROR",
+      "What arrived is not an envelope: it needs data and meta.",
+    )
+  }
+  return { data: decodeValue(rest.data, binary), meta: rest.meta }
+}
+
+function encode(
+  value: unknown,
+  path: string,
+  parents: object[],
+  binary: Record<string, BinaryKind>,
+): unknown {
+  if (typeof value === "bigint") throw noJson(path, "a bigint")
+  if (typeof value !== "object" || value === null) return value
+  if (value instanceof Uint8Array) {
+    binary[path] = "Uint8Array"
+    return toBase64(value)
+  }
+  if (value instanceof ArrayBuffer) {
+    binary[path] = "ArrayBuffer"
+    return toBase64(new Uint8Array(value))
+  }
+  if (parents.includes(value)) throw noJson(path, "a circular reference")
+  if (parents.length >= MAX_DEPTH) throw noJson(path, `nested more than ${MAX_DEPTH} levels deep`)
+  if (typeof (value as { toJSON?: unknown }).toJSON === "function") return value
+  parents.push(value)
+  const out = Array.isArray(value)
+    ? encodeArray(value, path, parents, binary)
+    : encodeObject(value as Record<string, unknown>, path, parents, binary)
+  parents.pop()
+  return out
+}
+
+/** What stays as it is, so that nobody has to know where it stands. */
+function isPlain(value: unknown): boolean {
+  return value === null || (typeof value !== "object" && typeof value !== "bigint")
+}
+
+/** Nothing to do, as with most items of a stream; whatever is not plain to see is looked at properly. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return typeof value !== "bigint"
+  try {
+    if (Array.isArray(value) || Object.getPrototypeOf(value) !== Object.prototype) return false
+    for (const key in value) {
+      const inner = (value as Record<string, unknown>)[key]
+      if (!isPlain(inner) || typeof inner === "function") return false
+    }
+    return true
+  } catch {
+    return false
+  }
+}
+
+function encodeArray(
+  value: readonly unknown[],
+  path: string,
+  parents: object[],
+  binary: Record<string, BinaryKind>,
+): readonly unknown[] {
+  let out: unknown[] | undefined
+  for (let index = 0; index < value.length; index++) {
+    if (isPlain(value[index])) continue
+    const item = encode(value[index], `${path}/${index}`, parents, binary)
+    if (item === value[index]) continue
+    out ??= value.slice()
+    out[index] = item
+  }
+  return out ?? value
+}
+
+function encodeObject(
+  value: Readonly<Record<string, unknown>>,
+  path: string,
+  parents: object[],
+  binary: Record<string, BinaryKind>,
+): Readonly<Record<string, unknown>> {
+  let changed: [string, unknown][] | undefined
+  for (const key of Object.keys(value)) {
+    if (isPlain(value[key])) continue
+    const item = encode(value[key], path + pointerSegment(key), parents, binary)
+    if (item !== value[key]) (changed ??= []).push([key, item])
+  }
+  // `fromEntries` defines properties, so that a key named `__proto__` stays a key.
+  return changed === undefined ? value : Object.fromEntries([...Object.entries(value), ...changed])
+}
+
+function replace(data: unknown, path: string, kind: unknown): unknown {
+  if (path === "") return decodeBytes(data, path, kind)
+  const keys = parsePointer(path)
+  const last = keys?.at(-1)
+  if (keys === undefined || last === undefined) throw badBinary(path)
+  let parent = data
+  for (const key of keys.slice(0, -1)) parent = own(parent, key, path)
+  const bytes = decodeBytes(own(parent, last, path), path, kind)
+  Object.defineProperty(parent, last, {
+    value: bytes,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  })
+  return data
+}
+
+function own(parent: unknown, key: string, path: string): unknown {
+  if (typeof parent !== "object" || parent === null || !Object.hasOwn(parent, key)) {
+    throw badBinary(path)
+  }
+  return (parent as Record<string, unknown>)[key]
+}
+
+function decodeBytes(value: unknown, path: string, kind: unknown): Uint8Array | ArrayBuffer {
+  const bytes = typeof value === "string" ? fromBase64(value) : undefined
+  if (bytes === undefined || (kind !== "Uint8Array" && kind !== "ArrayBuffer"))
+    throw badBinary(path)
+  return kind === "ArrayBuffer" ? bytes.buffer : bytes
+}
+
+function noJson(path: string, what: string): CallError {
+  return new CallError(
+    "EXECUTION_ERROR",
+    `This has no form in JSON: ${path || "the value itself"} is ${what}.`,
+    { details: { path } },
+  )
+}
+
+function badBinary(path: string): CallError {
+  return new CallError(
+    "VALIDATION_ERROR",
+    `What arrived says there are bytes at "${path}", but there is no base64 text.`,
+  )
+}

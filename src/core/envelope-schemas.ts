@@ -1,0 +1,113 @@
+import type { TSchema } from "typebox"
+import type { JsonSchema } from "../schema/json.ts"
+
+const text = { type: "string" } as const
+const free = { type: "object" } as const
+
+export const MCPAnnotationsSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    audience: { type: "array", items: { type: "string", enum: ["user", "assistant"] } },
+    priority: { type: "number" },
+    lastModified: text,
+  },
+}
+
+const extras = { annotations: MCPAnnotationsSchema, _meta: free }
+
+export const MCPContentBlockSchema: TSchema & JsonSchema = {
+  anyOf: [
+    block("text", { text }),
+    block("image", { data: text, mimeType: text }),
+    block("audio", { data: text, mimeType: text }),
+    {
+      type: "object",
+      properties: {
+        type: { const: "resource" },
+        resource: {
+          type: "object",
+          properties: { uri: text, mimeType: text, text, blob: text, _meta: free },
+          required: ["uri"],
+        },
+        ...extras,
+      },
+      required: ["type", "resource"],
+    },
+    {
+      type: "object",
+      properties: {
+        type: { const: "resource_link" },
+        uri: text,
+        name: text,
+        title: text,
+        description: text,
+        mimeType: text,
+        size: { type: "number" },
+        icons: { type: "array", items: free },
+        ...extras,
+      },
+      required: ["type", "uri", "name"],
+    },
+  ],
+}
+
+export const LocalResponseMetaSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    source: { const: "local" },
+    operationId: text,
+    timestamp: { type: "number" },
+  },
+  required: ["source", "operationId", "timestamp"],
+}
+
+export const HTTPResponseMetaSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    source: { const: "http" },
+    statusCode: { type: "number" },
+    headers: { type: "object", additionalProperties: text },
+    contentType: text,
+    event: { type: "object", properties: { name: text, id: text, retry: { type: "number" } } },
+  },
+  required: ["source", "statusCode", "headers", "contentType"],
+}
+
+export const MCPResponseMetaSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    source: { const: "mcp" },
+    isError: { type: "boolean" },
+    content: { type: "array", items: MCPContentBlockSchema },
+    structuredContent: {},
+    _meta: free,
+    server: text,
+    tool: text,
+    serverInfo: { type: "object", properties: { name: text, version: text } },
+    protocolVersion: text,
+    era: { type: "string", enum: ["legacy", "modern"] },
+    durationMs: { type: "number" },
+    structuredFrom: { const: "text" },
+    unknownBlocks: { type: "array" },
+  },
+  required: ["source", "isError", "content"],
+}
+
+export const ResponseMetaSchema: TSchema & JsonSchema = {
+  anyOf: [LocalResponseMetaSchema, HTTPResponseMetaSchema, MCPResponseMetaSchema],
+}
+
+/** `data` is not required: the envelope of a void result has none after JSON. */
+export const ResponseEnvelopeSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: { data: {}, meta: ResponseMetaSchema },
+  required: ["meta"],
+}
+
+function block(type: string, fields: Record<string, typeof text>): TSchema {
+  return {
+    type: "object",
+    properties: { type: { const: type }, ...fields, ...extras },
+    required: ["type", ...Object.keys(fields)],
+  }
+}

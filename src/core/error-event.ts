@@ -1,0 +1,19 @@
+import type { CallErrorEvent } from "./events.ts"
+import type { CallError } from "./errors.ts"
+import { isInternal } from "./error-marks.ts"
+
+/** The event for an error; masked, as everything that leaves. */
+export function errorEvent(requestId: string, error: CallError): CallErrorEvent {
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs } = error.toJSON()
+  return {
+    type: "call.error",
+    requestId,
+    code,
+    message,
+    retryable,
+    mayHaveExecuted,
+    ...(details !== undefined && { details }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...(isInternal(error) && { internal: true }),
+  }
+}

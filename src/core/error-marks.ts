@@ -1,0 +1,96 @@
+import type { CallError } from "./errors.ts"
+
+// Registered symbols, so that marks made by another copy of this package are recognised too.
+const INTERNAL = Symbol.for("@alkdev/operations/CallError.internal")
+const FORWARDED = Symbol.for("@alkdev/operations/CallError.forwarded")
+const TREE = Symbol.for("@alkdev/operations/CallError.tree")
+
+interface Marked {
+  readonly [INTERNAL]?: unknown
+  readonly [FORWARDED]?: unknown
+  readonly [TREE]?: unknown
+}
+
+/** Marks an error whose message nobody wrote for callers, such as that of a database driver. */
+export function markInternal<TError extends CallError>(error: TError): TError {
+  return mark(error, INTERNAL, true)
+}
+
+/** Whether the message is for the application alone. */
+export function isInternal(error: CallError): boolean {
+  return (error as Marked)[INTERNAL] === true
+}
+
+/** Marks an error that another registry sent: that side has reported it. */
+export function markForwarded<TError extends CallError>(error: TError): TError {
+  return mark(error, FORWARDED, true)
+}
+
+/** Whether the error happened in another registry. */
+export function isForwarded(error: CallError): boolean {
+  return (error as Marked)[FORWARDED] === true
+}
+
+/** The call that an error leaves. */
+export interface LeavingCall {
+  readonly operationId: string
+  readonly requestId: string
+  readonly root: { readonly requestId: string }
+}
+
+/**
+ * The error with the ids of the call that it leaves, unless it has some: those of a nested call, where it
+ * happened.
+ *
+ * The same object, with one exception: an error that is thrown by several calls, such as a constant of a module,
+ * is copied for each but the first.
+ */
+export function stampError(error: CallError, call: LeavingCall): CallError {
+  const tree = (error as Marked)[TREE]
+  const root = call.root.requestId
+  if (tree === undefined) {
+    if (error.requestId !== undefined && error.operationId !== undefined) return error
+    return write(Object.isExtensible(error) ? error : copyOf(error), call, root, false)
+  }
+  if (tree === root || isInternal(error) || isForwarded(error)) return error
+  return write(copyOf(error), call, root, true)
+}
+
+function write(
+  error: CallError,
+  { operationId, requestId }: LeavingCall,
+  root: string,
+  isAnew: boolean,
+): CallError {
+  const ids = error as { operationId?: string; requestId?: string }
+  try {
+    if (isAnew || ids.operationId === undefined) ids.operationId = operationId
+    if (isAnew || ids.requestId === undefined) ids.requestId = requestId
+  } catch {
+    // An error of another copy of this package may be built otherwise.
+    return error
+  }
+  return mark(error, TREE, root)
+}
+
+/** The same class, fields and stack in an object of its own. */
+function copyOf(error: CallError): CallError {
+  const fields = Object.getOwnPropertyDescriptors(error)
+  for (const field of Object.values(fields)) {
+    field.configurable = true
+    if ("value" in field) field.writable = true
+  }
+  const copy = Object.create(Object.getPrototypeOf(error) as object, fields) as CallError
+  // Engines keep it beside the object: what was copied may read nothing.
+  Object.defineProperty(copy, "stack", { value: error.stack, configurable: true, writable: true })
+  return copy
+}
+
+function mark<TError extends CallError>(error: TError, key: symbol, value: unknown): TError {
+  try {
+    Object.defineProperty(error, key, { value, configurable: true, writable: true })
+  } catch {
+    // Frozen: without the mark it counts as written for callers.
+  }
+  return error
+}

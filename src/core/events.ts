@@ -1,0 +1,197 @@
+import type { TSchema } from "typebox"
+import { ID_LENGTH, OPERATION_ID_LENGTH } from "./is-event.ts"
+import type { ResponseEnvelope } from "./envelope.ts"
+import type { JsonSchema } from "../schema/json.ts"
+import { IdentitySchema } from "./spec-schemas.ts"
+import type { Identity } from "./types.ts"
+
+/** A caller asks for an operation. */
+export interface CallRequestedEvent {
+  readonly type: "call.requested"
+  readonly requestId: string
+  readonly operationId: string
+  readonly input?: unknown
+  /** The version that the caller imported, where workers may serve others too. */
+  readonly version?: string | undefined
+  /** Whether one response is expected or a stream; the operation decides when left out. */
+  readonly kind?: "call" | "stream" | undefined
+  readonly parentRequestId?: string | undefined
+  /** Epoch milliseconds, where both ends have one clock. */
+  readonly deadline?: number | undefined
+  /** Milliseconds that are left, where they have not. Counts before `deadline`. */
+  readonly timeout?: number | undefined
+  /** Milliseconds after which the caller gives up waiting for the next item of a stream. */
+  readonly idleTimeout?: number | undefined
+  /** Who the caller says it is. Counts in the same process, or from a peer that is trusted. */
+  readonly identity?: Identity | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly traceparent?: string | undefined
+  /** Items of a stream that may be sent before `call.credit`; without it there is no limit. */
+  readonly window?: number | undefined
+  /** The caller wants to hear of progress. */
+  readonly progress?: boolean | undefined
+}
+
+/** The result of a call, or one item of a stream. */
+export interface CallRespondedEvent {
+  readonly type: "call.responded"
+  readonly requestId: string
+  readonly output: ResponseEnvelope
+  /** The number of a stream's item, from 1. */
+  readonly seq?: number | undefined
+}
+
+/** The end of a stream. */
+export interface CallCompletedEvent {
+  readonly type: "call.completed"
+  readonly requestId: string
+  /** How many items there were. */
+  readonly seq?: number | undefined
+}
+
+/** One side no longer wants the call: the caller left, or the peer gave it up. */
+export interface CallAbortedEvent {
+  readonly type: "call.aborted"
+  readonly requestId: string
+  readonly reason?: string | undefined
+}
+
+/** The call failed. */
+export interface CallErrorEvent {
+  readonly type: "call.error"
+  readonly requestId: string
+  readonly code: string
+  readonly message: string
+  readonly details?: unknown
+  readonly retryable?: boolean | undefined
+  readonly mayHaveExecuted?: boolean | undefined
+  readonly retryAfterMs?: number | undefined
+  /** The message was not written for callers: whoever hands the error on to others hides it. */
+  readonly internal?: boolean | undefined
+}
+
+/** What the handler reported, for callers that asked. */
+export interface CallProgressEvent {
+  readonly type: "call.progress"
+  readonly requestId: string
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+/** The consumer of a stream took items, and more may be sent. */
+export interface CallCreditEvent {
+  readonly type: "call.credit"
+  readonly requestId: string
+  /** The number of the last item that may be sent: said twice, it grants nothing twice. */
+  readonly credit: number
+}
+
+/** Anything that travels between a caller and a handler. */
+export type CallEvent =
+  | CallRequestedEvent
+  | CallRespondedEvent
+  | CallCompletedEvent
+  | CallAbortedEvent
+  | CallErrorEvent
+  | CallProgressEvent
+  | CallCreditEvent
+
+/** The events by their type. */
+export type CallEventMap = { readonly [TEvent in CallEvent as TEvent["type"]]: TEvent }
+
+const requestId = { type: "string", minLength: 1, maxLength: ID_LENGTH } as const
+const count = { type: "integer", minimum: 0 } as const
+const text = { type: "string" } as const
+const flag = { type: "boolean" } as const
+const milliseconds = { type: "number", minimum: 0 } as const
+
+/** What tells an envelope from any other object: `isResponseEnvelope`, as a schema. */
+const envelope = {
+  type: "object",
+  properties: {
+    meta: {
+      anyOf: [
+        source("local", { operationId: text, timestamp: { type: "number" } }),
+        source("http", { statusCode: { type: "number" } }),
+        source("mcp", { isError: flag, content: { type: "array" } }),
+      ],
+    },
+  },
+  required: ["meta"],
+  // A void result has no `data`, and nothing else either.
+  anyOf: [{ required: ["data"] }, { maxProperties: 1 }],
+} as const
+
+function source(name: string, properties: Readonly<Record<string, unknown>>): JsonSchema {
+  return {
+    type: "object",
+    properties: { source: { const: name }, ...properties },
+    required: ["source", ...Object.keys(properties)],
+  }
+}
+
+function event(
+  type: CallEvent["type"],
+  properties: Readonly<Record<string, unknown>>,
+  required: readonly string[],
+): TSchema & JsonSchema {
+  return {
+    type: "object",
+    properties: { type: { const: type }, requestId, ...properties },
+    required: ["requestId", ...required],
+  }
+}
+
+/** The schema of each event, by its type. `type` itself may be left out here: the key says it. */
+export const CallEventMap: Readonly<Record<CallEvent["type"], TSchema & JsonSchema>> = {
+  "call.requested": event(
+    "call.requested",
+    {
+      operationId: { type: "string", minLength: 1, maxLength: OPERATION_ID_LENGTH },
+      input: {},
+      version: text,
+      kind: { type: "string", enum: ["call", "stream"] },
+      parentRequestId: text,
+      deadline: { type: "number" },
+      timeout: { type: "number" },
+      idleTimeout: milliseconds,
+      identity: IdentitySchema,
+      metadata: { type: "object" },
+      traceparent: text,
+      window: count,
+      progress: flag,
+    },
+    ["operationId"],
+  ),
+  "call.responded": event("call.responded", { output: envelope, seq: count }, ["output"]),
+  "call.completed": event("call.completed", { seq: count }, []),
+  "call.aborted": event("call.aborted", { reason: text }, []),
+  "call.error": event(
+    "call.error",
+    {
+      code: { type: "string", minLength: 1 },
+      message: text,
+      details: {},
+      retryable: flag,
+      mayHaveExecuted: flag,
+      retryAfterMs: milliseconds,
+      internal: flag,
+    },
+    ["code", "message"],
+  ),
+  "call.progress": event(
+    "call.progress",
+    { progress: { type: "number" }, total: { type: "number" }, message: text },
+    ["progress"],
+  ),
+  "call.credit": event("call.credit", { credit: { type: "integer", minimum: 1 } }, ["credit"]),
+}
+
+/** Every event of the protocol. */
+export const CallEventSchema: TSchema & JsonSchema = {
+  anyOf: Object.values(CallEventMap).map((schema) => ({
+    ...schema,
+    required: ["type", ...(schema["required"] as readonly string[])],
+  })),
+}

@@ -1,0 +1,117 @@
+import type { CallEvent } from "./events.ts"
+import { isResponseEnvelope } from "./envelope.ts"
+import type { Identity } from "./types.ts"
+
+/** Characters that the id of a request may have. */
+export const ID_LENGTH = 256
+/** Characters that the id of an operation may have. */
+export const OPERATION_ID_LENGTH = 512
+
+/**
+ * Whether a value is an event: what `CallEventSchema` says, as plain code.
+ *
+ * Every event that arrives passes here, in browsers too, which need no schema compiler for it. Only
+ * properties of the value itself are judged by their types; a test holds it to the schema.
+ */
+export function isCallEvent(value: unknown): value is CallEvent {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false
+  const it = value as { readonly [TKey in FieldName]?: unknown }
+  if (!isId(it.requestId, ID_LENGTH)) return false
+  switch (it.type) {
+    case "call.requested":
+      return isRequest(it)
+    case "call.responded":
+      return maybeCount(it.seq) && isResponseEnvelope(it.output)
+    case "call.completed":
+      return maybeCount(it.seq)
+    case "call.aborted":
+      return maybe("string", it.reason)
+    case "call.error":
+      return (
+        typeof it.code === "string" &&
+        it.code !== "" &&
+        typeof it.message === "string" &&
+        maybe("boolean", it.retryable) &&
+        maybe("boolean", it.mayHaveExecuted) &&
+        maybeMilliseconds(it.retryAfterMs) &&
+        maybe("boolean", it.internal)
+      )
+    case "call.progress":
+      return (
+        isNumber(it.progress) &&
+        (it.total === undefined || isNumber(it.total)) &&
+        maybe("string", it.message)
+      )
+    case "call.credit":
+      return isCount(it.credit) && (it.credit as number) >= 1
+    default:
+      return false
+  }
+}
+
+type FieldName = CallEvent extends infer TEvent
+  ? TEvent extends CallEvent
+    ? keyof TEvent
+    : never
+  : never
+
+function isRequest(it: { readonly [TKey in FieldName]?: unknown }): boolean {
+  return (
+    isId(it.operationId, OPERATION_ID_LENGTH) &&
+    (it.kind === undefined || it.kind === "call" || it.kind === "stream") &&
+    maybe("string", it.version) &&
+    maybe("string", it.parentRequestId) &&
+    (it.deadline === undefined || isNumber(it.deadline)) &&
+    (it.timeout === undefined || isNumber(it.timeout)) &&
+    maybeMilliseconds(it.idleTimeout) &&
+    (it.identity === undefined || isIdentity(it.identity)) &&
+    (it.metadata === undefined || isObject(it.metadata)) &&
+    maybe("string", it.traceparent) &&
+    maybeCount(it.window) &&
+    maybe("boolean", it.progress)
+  )
+}
+
+function isIdentity(value: unknown): boolean {
+  if (!isObject(value)) return false
+  const { id, scopes, resources } = value as Partial<Identity>
+  if (typeof id !== "string" || !isStrings(scopes)) return false
+  return (
+    resources === undefined || (isObject(resources) && Object.values(resources).every(isStrings))
+  )
+}
+
+function isStrings(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "string")
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}
+
+/** JSON Schema counts characters, which are at most as many as a string is long. */
+function isId(value: unknown, limit: number): boolean {
+  if (typeof value !== "string" || value === "") return false
+  return value.length <= limit || (value.length <= 2 * limit && [...value].length <= limit)
+}
+
+// In memory a deadline may be infinite; JSON has no such number.
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" && !Number.isNaN(value)
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0
+}
+
+function maybeCount(value: unknown): boolean {
+  return value === undefined || isCount(value)
+}
+
+function maybeMilliseconds(value: unknown): boolean {
+  return value === undefined || (isNumber(value) && (value as number) >= 0)
+}
+
+function maybe(type: "string" | "boolean", value: unknown): boolean {
+  return value === undefined || typeof value === type
+}

@@ -1,0 +1,297 @@
+import type {
+  AccessControl,
+  NormalizeMode,
+  OperationAnnotations,
+  OperationHandler,
+  OperationPolicy,
+  OperationSpec,
+  OperationType,
+  OutputMode,
+  SubscriptionHandler,
+  Visibility,
+} from "./types.ts"
+
+/** What an adapter knows of an operation at once, and what it makes when somebody first asks. */
+export interface LazyParts
+  extends
+    Pick<
+      OperationSpec,
+      | "name"
+      | "namespace"
+      | "version"
+      | "type"
+      | "title"
+      | "description"
+      | "tags"
+      | "accessControl"
+      | "visibility"
+      | "annotations"
+      | "deprecated"
+      | "inputSchema"
+      | "outputSchema"
+      | "errorSchemas"
+      | "examples"
+      | "_meta"
+    >,
+    OperationPolicy {
+  readonly handler: OperationHandler | SubscriptionHandler
+  /** Keys of the input, for searching, without making its schema. */
+  readonly inputNames: readonly string[]
+}
+
+/** An operation whose schemas are made when they are first read. */
+export type LazyOperation = OperationSpec &
+  OperationPolicy & { readonly handler: OperationHandler | SubscriptionHandler }
+
+// The same functions for all operations, so that all have one hidden class.
+const INPUT_SCHEMA = /* @__PURE__ */ lazily("inputSchema")
+const OUTPUT_SCHEMA = /* @__PURE__ */ lazily("outputSchema")
+const ERROR_SCHEMAS = /* @__PURE__ */ lazily("errorSchemas")
+const EXAMPLES = /* @__PURE__ */ lazily("examples")
+const META = /* @__PURE__ */ lazily("_meta")
+const HANDLER = /* @__PURE__ */ lazily("handler")
+
+const define: (target: object, key: string, descriptor: PropertyDescriptor) => void =
+  Object.defineProperty
+
+/**
+ * Everything but what is lazy; private, so that a copy of an operation does not pass for one.
+ *
+ * Fields are declared and not defined: thousands of these are made, and each field would be written twice.
+ */
+class LazySpec {
+  declare readonly name: string
+  declare readonly namespace: string
+  declare readonly version: string
+  declare readonly type: OperationType
+  declare readonly title: string | undefined
+  declare readonly description: string
+  declare readonly tags: readonly string[] | undefined
+  declare readonly accessControl: AccessControl
+  declare readonly visibility: Visibility | undefined
+  declare readonly annotations: OperationAnnotations | undefined
+  declare readonly deprecated: boolean | undefined
+  readonly #parts: LazyParts
+
+  constructor(parts: LazyParts) {
+    this.#parts = parts
+    this.name = parts.name
+    this.namespace = parts.namespace
+    this.version = parts.version
+    this.type = parts.type
+    this.title = parts.title
+    this.description = parts.description
+    this.tags = parts.tags
+    this.accessControl = parts.accessControl
+    this.visibility = parts.visibility
+    this.annotations = parts.annotations
+    this.deprecated = parts.deprecated
+    defineLazy(this)
+  }
+
+  static partsOf(value: object): LazyParts | undefined {
+    return #parts in value ? value.#parts : undefined
+  }
+}
+
+class LazyView extends LazySpec {
+  declare readonly handler: unknown
+
+  constructor(parts: LazyParts, handler: unknown) {
+    super(parts)
+    this.handler = handler
+  }
+}
+
+class LazyDefinition extends LazySpec {
+  declare readonly normalize: NormalizeMode | undefined
+  declare readonly output: OutputMode | undefined
+  declare readonly defaults: OperationPolicy["defaults"]
+  declare readonly timeout: OperationPolicy["timeout"]
+  declare readonly asData: OperationPolicy["asData"]
+  declare readonly imported: OperationPolicy["imported"]
+
+  constructor(parts: LazyParts) {
+    super(parts)
+    this.normalize = parts.normalize
+    this.output = parts.output
+    this.defaults = parts.defaults
+    this.timeout = parts.timeout
+    this.asData = parts.asData
+    this.imported = parts.imported
+    define(this, "handler", HANDLER)
+  }
+}
+
+/**
+ * Adds what is lazy to a spec. A function of its own: together with the rest it would be so large that engines
+ * compile it while a document of a thousand operations is imported, which takes longer than they save.
+ */
+function defineLazy(spec: LazySpec): void {
+  define(spec, "inputSchema", INPUT_SCHEMA)
+  define(spec, "outputSchema", OUTPUT_SCHEMA)
+  define(spec, "errorSchemas", ERROR_SCHEMAS)
+  define(spec, "examples", EXAMPLES)
+  define(spec, "_meta", META)
+}
+
+/** A property that is made when it is first read. */
+function lazily(
+  key: "inputSchema" | "outputSchema" | "errorSchemas" | "examples" | "_meta" | "handler",
+): PropertyDescriptor {
+  return {
+    enumerable: true,
+    get(this: object): unknown {
+      return LazySpec.partsOf(this)?.[key]
+    },
+  }
+}
+
+/**
+ * An operation that costs next to nothing until it is used: everything dear is read from `parts`,
+ * which has to keep what it made and be sound; the registry takes it on trust.
+ *
+ * Its properties are its own, so that a copy of it is an ordinary definition.
+ */
+export function lazyOperation(parts: LazyParts): LazyOperation {
+  return Object.freeze(new LazyDefinition(parts)) as unknown as LazyOperation
+}
+
+/** The parts of an operation that `lazyOperation` made; a copy of one has none. */
+export function lazyPartsOf(operation: object): LazyParts | undefined {
+  return LazySpec.partsOf(operation)
+}
+
+/** The same without the handler and what is said beside the spec. */
+export function lazySpec(parts: LazyParts): OperationSpec {
+  return Object.freeze(new LazySpec(parts)) as unknown as OperationSpec
+}
+
+/** The same with a handler, and without what is said beside the spec. */
+export function lazyView<THandler>(
+  parts: LazyParts,
+  handler: THandler,
+): OperationSpec & { readonly handler: THandler } {
+  return Object.freeze(new LazyView(parts, handler)) as unknown as OperationSpec & {
+    readonly handler: THandler
+  }
+}
+
+/** What may be different in a copy of an operation. */
+export interface LazyChanges {
+  readonly name?: string | undefined
+  readonly namespace?: string | undefined
+  readonly accessControl?: AccessControl | undefined
+  readonly visibility?: Visibility | undefined
+  /** Another handler in place of the one there is. */
+  readonly wrap?: ((handler: LazyParts["handler"]) => LazyParts["handler"]) | undefined
+}
+
+/** The same operation with some of it changed; what is dear is still made when it is first read. */
+export function changedOperation(parts: LazyParts, changes: LazyChanges): LazyOperation {
+  return lazyOperation(new ChangedParts(parts, changes))
+}
+
+class ChangedParts implements LazyParts {
+  readonly name: string
+  readonly namespace: string
+  readonly accessControl: AccessControl
+  readonly visibility: Visibility | undefined
+  readonly #parts: LazyParts
+  readonly #wrap: LazyChanges["wrap"]
+  #handler: LazyParts["handler"] | undefined
+
+  constructor(parts: LazyParts, changes: LazyChanges) {
+    this.#parts = parts
+    this.#wrap = changes.wrap
+    this.name = changes.name ?? parts.name
+    this.namespace = changes.namespace ?? parts.namespace
+    this.accessControl = changes.accessControl ?? parts.accessControl
+    this.visibility = changes.visibility ?? parts.visibility
+  }
+
+  get handler(): LazyParts["handler"] {
+    if (this.#wrap === undefined) return this.#parts.handler
+    return (this.#handler ??= this.#wrap(this.#parts.handler))
+  }
+
+  get version(): LazyParts["version"] {
+    return this.#parts.version
+  }
+
+  get type(): LazyParts["type"] {
+    return this.#parts.type
+  }
+
+  get title(): LazyParts["title"] {
+    return this.#parts.title
+  }
+
+  get description(): LazyParts["description"] {
+    return this.#parts.description
+  }
+
+  get tags(): LazyParts["tags"] {
+    return this.#parts.tags
+  }
+
+  get annotations(): LazyParts["annotations"] {
+    return this.#parts.annotations
+  }
+
+  get deprecated(): LazyParts["deprecated"] {
+    return this.#parts.deprecated
+  }
+
+  get inputSchema(): LazyParts["inputSchema"] {
+    return this.#parts.inputSchema
+  }
+
+  get outputSchema(): LazyParts["outputSchema"] {
+    return this.#parts.outputSchema
+  }
+
+  get errorSchemas(): LazyParts["errorSchemas"] {
+    return this.#parts.errorSchemas
+  }
+
+  get examples(): LazyParts["examples"] {
+    return this.#parts.examples
+  }
+
+  get _meta(): LazyParts["_meta"] {
+    return this.#parts._meta
+  }
+
+  get inputNames(): LazyParts["inputNames"] {
+    return this.#parts.inputNames
+  }
+
+  get normalize(): LazyParts["normalize"] {
+    return this.#parts.normalize
+  }
+
+  get output(): LazyParts["output"] {
+    return this.#parts.output
+  }
+
+  get defaults(): LazyParts["defaults"] {
+    return this.#parts.defaults
+  }
+
+  get asData(): LazyParts["asData"] {
+    return this.#parts.asData
+  }
+
+  get timeout(): LazyParts["timeout"] {
+    return this.#parts.timeout
+  }
+
+  get imported(): LazyParts["imported"] {
+    return this.#parts.imported
+  }
+
+  get composes(): LazyParts["composes"] {
+    return this.#parts.composes
+  }
+}

@@ -1,0 +1,89 @@
+import { CallError, ErrorCode, isCallError } from "./errors.ts"
+import type { CallErrorOptions } from "./errors.ts"
+import { markInternal } from "./error-marks.ts"
+import { compileSchema } from "../schema/compiled.ts"
+import type { ErrorDefinition } from "./types.ts"
+
+/** Which call an error belongs to. */
+export interface ErrorStamp {
+  readonly operationId?: string | undefined
+  readonly requestId?: string | undefined
+}
+
+/**
+ * The `CallError` for whatever was thrown.
+ *
+ * A `CallError` stays as it is. A value whose `code` an operation declares keeps that code, and its
+ * `details` when they fit the declared schema. The library's own codes cannot be claimed this way.
+ */
+export function mapError(
+  thrown: unknown,
+  errorSchemas?: readonly ErrorDefinition[],
+  stamp: ErrorStamp = {},
+): CallError {
+  if (isCallError(thrown)) return thrown
+  const code = read(thrown, "code")
+  const declared = errorSchemas?.find((definition) => definition.code === code)
+  if (declared !== undefined && !Object.hasOwn(ErrorCode, declared.code)) {
+    return fromDeclared(thrown, declared, stamp)
+  }
+  const options: CallErrorOptions = { cause: thrown, ...stampOf(stamp) }
+  if (isError(thrown)) {
+    return markInternal(
+      new CallError("EXECUTION_ERROR", messageOf(thrown) ?? "The handler failed.", options),
+    )
+  }
+  const raw = preview(thrown)
+  const message = `Something that is not an Error was thrown: ${raw}`
+  return markInternal(new CallError("UNKNOWN_ERROR", message, { ...options, details: { raw } }))
+}
+
+function fromDeclared(thrown: unknown, declared: ErrorDefinition, stamp: ErrorStamp): CallError {
+  const details = read(thrown, "details")
+  const fits = details === undefined || compileSchema(declared.schema).check(details)
+  const message = messageOf(thrown) ?? (declared.description || declared.code)
+  return new CallError(
+    declared.code,
+    fits ? message : `${message} (Its details do not fit the declared schema and are left out.)`,
+    { cause: thrown, ...(fits && details !== undefined ? { details } : {}), ...stampOf(stamp) },
+  )
+}
+
+function stampOf(stamp: ErrorStamp): ErrorStamp {
+  return { operationId: stamp.operationId, requestId: stamp.requestId }
+}
+
+function messageOf(thrown: unknown): string | undefined {
+  const message = read(thrown, "message")
+  return typeof message === "string" && message !== "" ? message : undefined
+}
+
+/** A property of anything; `undefined` when reading it fails. */
+function read(thrown: unknown, key: string): unknown {
+  if ((typeof thrown !== "object" || thrown === null) && typeof thrown !== "function") {
+    return undefined
+  }
+  try {
+    return (thrown as Record<string, unknown>)[key]
+  } catch {
+    return undefined
+  }
+}
+
+/** Also errors of another realm, which `instanceof` does not see. */
+function isError(thrown: unknown): boolean {
+  try {
+    return thrown instanceof Error || Object.prototype.toString.call(thrown) === "[object Error]"
+  } catch {
+    return false
+  }
+}
+
+function preview(thrown: unknown): string {
+  try {
+    const text = typeof thrown === "string" ? JSON.stringify(thrown) : String(thrown)
+    return text.length > 200 ? `${text.slice(0, 200)}…` : text
+  } catch {
+    return `an unreadable ${typeof thrown}`
+  }
+}

@@ -1,0 +1,94 @@
+import type { TSchema } from "typebox"
+import type { JsonSchema } from "../schema/json.ts"
+
+// Plain JSON Schema: a type of the builder would load the whole builder with the core.
+
+/** Names of a namespace: no dot, so that the first dot of an id separates. */
+const NAMESPACE_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*$"
+/** Names of an operation; dots are allowed inside. */
+const NAME_PATTERN = "^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\\.[A-Za-z0-9_-]+)*$"
+/** Semantic versions, loosely: one to three numbers and any suffix. */
+const VERSION_PATTERN = "^v?\\d+(?:\\.\\d+){0,3}(?:[-+.][0-9A-Za-z.+-]+)?$"
+
+const strings = { type: "array", items: { type: "string" } } as const
+
+export const OperationTypeSchema: TSchema & JsonSchema = {
+  type: "string",
+  enum: ["query", "mutation", "subscription"],
+}
+
+export const AccessControlSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    requiredScopes: strings,
+    requiredScopesAny: strings,
+    resourceType: { type: "string", minLength: 1 },
+    resourceAction: { type: "string", minLength: 1 },
+    resourceIdPath: { type: "string" },
+  },
+  required: ["requiredScopes"],
+  dependentRequired: { resourceAction: ["resourceType"], resourceIdPath: ["resourceType"] },
+}
+
+export const IdentitySchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    id: { type: "string" },
+    scopes: strings,
+    resources: { type: "object", additionalProperties: strings },
+  },
+  required: ["id", "scopes"],
+}
+
+export const ErrorDefinitionSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    code: { type: "string", minLength: 1, maxLength: 128 },
+    description: { type: "string" },
+    schema: {},
+    httpStatus: { type: "integer", minimum: 100, maximum: 599 },
+  },
+  required: ["code", "description", "schema"],
+}
+
+export const OperationAnnotationsSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    readOnly: { type: "boolean" },
+    destructive: { type: "boolean" },
+    idempotent: { type: "boolean" },
+    openWorld: { type: "boolean" },
+  },
+}
+
+export const OperationSpecSchema: TSchema & JsonSchema = {
+  type: "object",
+  properties: {
+    name: { type: "string", minLength: 1, maxLength: 256, pattern: NAME_PATTERN },
+    namespace: { type: "string", minLength: 1, maxLength: 128, pattern: NAMESPACE_PATTERN },
+    version: { type: "string", minLength: 1, maxLength: 128, pattern: VERSION_PATTERN },
+    type: OperationTypeSchema,
+    title: { type: "string" },
+    description: { type: "string" },
+    tags: strings,
+    inputSchema: { type: ["object", "boolean"] },
+    outputSchema: { type: ["object", "boolean"] },
+    errorSchemas: { type: "array", items: ErrorDefinitionSchema },
+    accessControl: AccessControlSchema,
+    visibility: { type: "string", enum: ["external", "internal"] },
+    annotations: OperationAnnotationsSchema,
+    deprecated: { type: "boolean" },
+    examples: { type: "array" },
+    _meta: { type: "object" },
+  },
+  required: [
+    "name",
+    "namespace",
+    "version",
+    "type",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "accessControl",
+  ],
+}

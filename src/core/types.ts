@@ -1,0 +1,261 @@
+import type { TSchema } from "typebox"
+import type { OperationCall, OperationEnv, OperationStream } from "./infer.ts"
+import type { Logger } from "../internal/logger.ts"
+import type { ResponseEnvelope } from "./envelope.ts"
+
+/** What an operation does: read, change something, or give a stream. */
+export const OperationType = {
+  QUERY: "query",
+  MUTATION: "mutation",
+  SUBSCRIPTION: "subscription",
+} as const
+
+export type OperationType = (typeof OperationType)[keyof typeof OperationType]
+
+// Types only: lets `OperationType.QUERY` be written where a type is expected.
+export declare namespace OperationType {
+  type QUERY = "query"
+  type MUTATION = "mutation"
+  type SUBSCRIPTION = "subscription"
+}
+
+/** Whether a wire may reach an operation; `internal` ones do not exist for it. */
+export type Visibility = "external" | "internal"
+
+/** Who is calling. Plain data: only own properties of the stated types count. */
+export interface Identity {
+  readonly id: string
+  readonly scopes: readonly string[]
+  /** `"type:id"` to the actions allowed on it. */
+  readonly resources?: Readonly<Record<string, readonly string[]>> | undefined
+}
+
+/** What a caller must hold. Nothing required means that anyone may call. */
+export interface AccessControl {
+  /** Every one of these. */
+  readonly requiredScopes: readonly string[]
+  /** At least one of these. */
+  readonly requiredScopesAny?: readonly string[] | undefined
+  readonly resourceType?: string | undefined
+  readonly resourceAction?: string | undefined
+  /** JSON pointer into the input: the resource entry must be for that very id. */
+  readonly resourceIdPath?: string | undefined
+}
+
+/** An error that an operation declares as part of its contract. */
+export interface ErrorDefinition {
+  readonly code: string
+  readonly description: string
+  /** Describes the error's `details`. */
+  readonly schema: TSchema
+  readonly httpStatus?: number | undefined
+}
+
+/** Hints about an operation's effect, for agents and user interfaces. */
+export interface OperationAnnotations {
+  readonly readOnly?: boolean | undefined
+  readonly destructive?: boolean | undefined
+  readonly idempotent?: boolean | undefined
+  readonly openWorld?: boolean | undefined
+}
+
+/** The serialisable contract of an operation. Its id is `namespace.name`. */
+export interface OperationSpec {
+  readonly name: string
+  readonly namespace: string
+  readonly version: string
+  readonly type: OperationType
+  readonly title?: string | undefined
+  readonly description: string
+  readonly tags?: readonly string[] | undefined
+  readonly inputSchema: TSchema
+  /** Describes the result's `data`, not the envelope around it. */
+  readonly outputSchema: TSchema
+  readonly errorSchemas?: readonly ErrorDefinition[] | undefined
+  readonly accessControl: AccessControl
+  readonly visibility?: Visibility | undefined
+  readonly annotations?: OperationAnnotations | undefined
+  readonly deprecated?: boolean | undefined
+  readonly examples?: readonly unknown[] | undefined
+  readonly _meta?: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What a handler reports while it works. */
+export interface ProgressUpdate {
+  readonly progress: number
+  readonly total?: number | undefined
+  readonly message?: string | undefined
+}
+
+/** A question for whoever is calling: data, a visit to a page, or what an agent's host can give. */
+export type InputRequest =
+  | FormInputRequest
+  | UrlInputRequest
+  | SamplingInputRequest
+  | RootsInputRequest
+
+interface KeyedInputRequest {
+  /** Names the question among several of one call; by default they are counted. */
+  readonly key?: string | undefined
+}
+
+/** Asks for data, usually with a form. */
+export interface FormInputRequest extends KeyedInputRequest {
+  readonly type?: "form" | undefined
+  readonly message: string
+  /** An object with plain properties: that is what forms can show. */
+  readonly schema: TSchema | Readonly<Record<string, unknown>>
+}
+
+/** Asks to do something on a web page, such as paying or signing in. */
+export interface UrlInputRequest extends KeyedInputRequest {
+  readonly type: "url"
+  readonly message: string
+  readonly url: string
+}
+
+/** Asks the caller's language model; `params` as in MCP's `sampling/createMessage`. */
+export interface SamplingInputRequest extends KeyedInputRequest {
+  readonly type: "sampling"
+  readonly params: Readonly<Record<string, unknown>>
+}
+
+/** Asks which folders the caller works in. */
+export interface RootsInputRequest extends KeyedInputRequest {
+  readonly type: "roots"
+}
+
+/** The answer to a question. Nothing about its content has been checked. */
+export interface InputResponse {
+  readonly action: "accept" | "decline" | "cancel"
+  /** The data of a form, the message of a model, the list of roots. */
+  readonly content?: unknown
+}
+
+/**
+ * What a handler is given beside its input. The registry makes it; nothing in it can be assigned.
+ *
+ * Everything costly (`signal`, `env`, `requestId`) is made when it is first read.
+ */
+export interface OperationContext<TOperations = RegisteredOperations> {
+  readonly requestId: string
+  readonly parentRequestId?: string | undefined
+  readonly identity?: Identity | undefined
+  /** Epoch milliseconds after which the caller no longer waits. */
+  readonly deadline?: number | undefined
+  /** Aborts when the caller leaves, the deadline passes or a parent is aborted. */
+  readonly signal: AbortSignal
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly env: OperationEnv<TOperations>
+  readonly log: Logger
+  /** Calls another operation as a child of this call. */
+  readonly call: OperationCall<TOperations>
+  /** Reads another operation's stream as a child of this call. */
+  readonly subscribe: OperationStream<TOperations>
+  readonly progress: (value: ProgressUpdate) => void
+  /**
+   * Asks whoever is calling. Rejects with `UNAVAILABLE` where nobody can be asked.
+   *
+   * Ask before you change anything: a caller that is reached by single requests, such as an MCP
+   * client, answers by calling again, and the handler runs from its start.
+   */
+  readonly requestInput: (request: InputRequest) => Promise<InputResponse>
+}
+
+/** What a caller may say about a call. A handler passes its own context to make a nested call. */
+export interface CallOptions {
+  readonly requestId?: string | undefined
+  readonly parentRequestId?: string | undefined
+  readonly identity?: Identity | undefined
+  /** Epoch milliseconds, instead of the registry's default; `Infinity` for none. */
+  readonly deadline?: number | undefined
+  /** The same as milliseconds from now; the earlier one counts. */
+  readonly timeout?: number | undefined
+  readonly signal?: AbortSignal | undefined
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined
+  readonly log?: Logger | undefined
+  /** Receives what the handler reports with `context.progress`. */
+  readonly progress?: ((value: ProgressUpdate) => void) | undefined
+  /** Answers what handlers ask with `context.requestInput`, nested calls included. */
+  readonly requestInput?: ((request: InputRequest) => Promise<InputResponse>) | undefined
+}
+
+/** The call that a function returns a credential or headers for. */
+export interface CredentialContext {
+  /** Who calls; `undefined` for anonymous callers, and when a source is connected to or listed. */
+  readonly identity: Identity | undefined
+  /** The operation as it was imported; `undefined` when a source is connected to or listed. */
+  readonly operationId: string | undefined
+  /** Aborts when the call is given up. */
+  readonly signal: AbortSignal
+}
+
+/** Runs a query or mutation. Returns a plain value, or an envelope when it knows its source. */
+export type OperationHandler<TInput = unknown, TOutput = unknown, TContext = OperationContext> = (
+  input: TInput,
+  context: TContext,
+) => TOutput | ResponseEnvelope<TOutput> | Promise<TOutput | ResponseEnvelope<TOutput>>
+
+/** Runs a subscription: an async generator function, or anything that returns an async iterable. */
+export type SubscriptionHandler<
+  TInput = unknown,
+  TOutput = unknown,
+  TContext = OperationContext,
+> = (input: TInput, context: TContext) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
+
+/** How results that do not match their schema exactly are treated. */
+export type NormalizeMode = "strip" | "keep" | "off"
+
+/** What happens when a result fails its schema. */
+export type OutputMode = "warn" | "strict" | "off"
+
+/** What is said when an operation is registered, beside its spec; it never leaves the process. */
+export interface OperationPolicy {
+  /**
+   * Operations this one may call on the application's authority: `"audit.write"`, `"task.*"`.
+   * All other nested calls are checked against the caller.
+   */
+  readonly composes?: readonly string[] | undefined
+  readonly normalize?: NormalizeMode | undefined
+  readonly output?: OutputMode | undefined
+  /** Declared defaults of inputs are filled in; `leave` where whoever is called knows its own. */
+  readonly defaults?: "fill" | "leave" | undefined
+  /**
+   * Milliseconds that a call may take whose caller does not say; instead of the registry's default.
+   * `Infinity` for as long as it likes.
+   */
+  readonly timeout?: number | undefined
+  /**
+   * The operation runs elsewhere, and its description may lag behind: where neither `normalize` nor
+   * the registry says otherwise, results are normalised with `"keep"` instead of `"strip"`.
+   */
+  readonly imported?: boolean | undefined
+  /**
+   * What an input that does not match its schema is as JSON data, where the handler also takes values
+   * that JSON has no form for, such as a `Date`. If that matches, the handler gets the input as it is.
+   */
+  readonly asData?: ((input: unknown) => unknown) | undefined
+}
+
+/** A spec with its handler. `defineOperation` gives one whose types are known. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a schema that is not inferred says nothing of the input
+export interface IOperationDefinition<TInput = any, TOutput = unknown>
+  extends OperationSpec, OperationPolicy {
+  // A method's parameters compare both ways, so that `satisfies` lets handlers state their input.
+  readonly handler: {
+    handle(input: TInput, context: OperationContext): OperationResult<TOutput>
+  }["handle"]
+}
+
+type OperationResult<TOutput> =
+  | TOutput
+  | ResponseEnvelope<TOutput>
+  | Promise<TOutput | ResponseEnvelope<TOutput>>
+  | AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
+
+/**
+ * Operations known to the whole program, by id. Empty here: generated declarations, or your own,
+ * add members by declaration merging, and then every registry and context is typed for them.
+ */
+// oxlint-disable-next-line typescript/no-empty-object-type -- an interface, so that it can be merged into
+export interface RegisteredOperations {}

@@ -1,0 +1,84 @@
+import type { CallError } from "./errors.ts"
+import { refusal } from "./errors.ts"
+import type { OutputOf } from "./infer.ts"
+import { reading } from "./read.ts"
+import { admitSchema } from "../schema/admit.ts"
+import { compileSchema } from "../schema/compiled.ts"
+
+/** One fault of a value: where it is, as a JSON pointer, and what is wrong. */
+export interface ValueError {
+  readonly path: string
+  readonly message: string
+}
+
+/** How many faults an error's message spells out; `details.errors` has them all. */
+const SHOWN = 8
+
+/** Every fault of a value; empty when it fits. */
+export function collectErrors(schema: unknown, value: unknown): ValueError[] {
+  const compiled = compileSchema(schema)
+  return compiled.check(value) ? [] : toValueErrors(compiled.errors(value))
+}
+
+/**
+ * The value, when it fits its schema; throws `VALIDATION_ERROR` with `details.errors` otherwise.
+ *
+ * `context` says what is being checked: `Input for "task.create"`.
+ */
+export function validateOrThrow<const TSchemaLike>(
+  schema: TSchemaLike,
+  value: unknown,
+  context = "The value",
+): OutputOf<TSchemaLike> {
+  const compiled = compileSchema(schema)
+  if (!compiled.check(value)) {
+    throw invalid("VALIDATION_ERROR", context, toValueErrors(compiled.errors(value)))
+  }
+  return value as OutputOf<TSchemaLike>
+}
+
+/** One fault a line, each after `indent`. */
+export function formatValueErrors(errors: readonly ValueError[], indent = "  - "): string {
+  if (!Array.isArray(errors)) {
+    throw new TypeError("formatValueErrors(): errors must be an array of { path, message }.")
+  }
+  return reading("formatValueErrors(): errors", () =>
+    errors.map((error) => `${indent}${error?.path || "(root)"}: ${error?.message}`).join("\n"),
+  )
+}
+
+/** Throws a `TypeError` unless a value is a schema that checks what it says. */
+export function assertIsSchema(schema: unknown, context = "schema"): void {
+  let faults: readonly ValueError[]
+  try {
+    faults = admitSchema(schema).diagnostics
+  } catch (cause) {
+    throw new TypeError(`${context} is not a schema: ${(cause as Error).message}`, { cause })
+  }
+  if (faults.length > 0)
+    throw new TypeError(`${context} is not a sound schema: ${sentence(faults)}.`)
+}
+
+/** The `CallError` for a value with faults. */
+export function invalid(
+  code: "VALIDATION_ERROR" | "OUTPUT_VALIDATION_ERROR",
+  what: string,
+  errors: readonly ValueError[],
+  stamp?: { readonly operationId?: string; readonly requestId?: string },
+): CallError {
+  return refusal(code, `${what} is invalid: ${sentence(errors)}.`, {
+    details: { ...(stamp?.operationId && { operationId: stamp.operationId }), errors },
+    ...stamp,
+  })
+}
+
+/** Issues of the schema engine, without what only the engine needs. */
+export function toValueErrors(issues: readonly ValueError[]): ValueError[] {
+  return issues.map(({ path, message }) => ({ path, message }))
+}
+
+function sentence(errors: readonly ValueError[]): string {
+  const shown = errors.slice(0, SHOWN).map(({ path, message }) => `${path} ${message}`.trim())
+  if (errors.length > SHOWN) shown.push(`and ${errors.length - SHOWN} more`)
+  return shown.join("; ").replace(/\.$/, "")
+}

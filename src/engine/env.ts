@@ -1,0 +1,39 @@
+import type { OperationEnv } from "../core/infer.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import type { OperationRegistry } from "./registry.ts"
+import type { CallOptions, OperationContext } from "../core/types.ts"
+
+/** What `buildEnv` takes. */
+export interface BuildEnvOptions<TOperations> {
+  readonly registry: OperationRegistry<TOperations>
+  /**
+   * Whose calls these are. A handler's own context makes nested calls; anything else makes calls
+   * with that identity, deadline and signal, each with a request id of its own.
+   */
+  readonly context?: OperationContext | CallOptions | undefined
+  /** Only these namespaces exist in the env. All, when left out. */
+  readonly allowedNamespaces?: readonly string[] | undefined
+}
+
+export const BUILD_ENV_OPTIONS: OptionsSchema<BuildEnvOptions<unknown>> = {
+  registry: { required: { methods: ["createEnv"], expected: "an OperationRegistry" } },
+  context: { methods: [], expected: "the context of a handler, or options of a call" },
+  allowedNamespaces: { list: "text" },
+}
+
+/**
+ * Operations as functions: `env.task.create(input)` gives a promise of an envelope.
+ *
+ * Nothing is built ahead: the env sees operations that are registered later.
+ */
+export function buildEnv<TOperations>(
+  options: BuildEnvOptions<TOperations>,
+): OperationEnv<TOperations> {
+  validateOptions("buildEnv", options, BUILD_ENV_OPTIONS)
+  const { registry, context, allowedNamespaces } = options
+  return registry.createEnv(
+    context,
+    allowedNamespaces === undefined ? undefined : new Set(allowedNamespaces),
+  )
+}

@@ -1,0 +1,300 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { TSchema } from "typebox"
+import type { AnyOperation, Operation, OperationInput } from "../core/define.ts"
+import { Catalog } from "./catalog.ts"
+import type { RegistryChange, SearchOptions, SearchResult } from "./catalog.ts"
+import { createEnv } from "./env-proxy.ts"
+import { Kernel } from "./kernel.ts"
+import type { CallTrace } from "./observe.ts"
+import type { CallSink } from "./sink.ts"
+import type { AnyHandler } from "./record.ts"
+import { notRegistered } from "./refusals.ts"
+import { kernelOptions, replaces, validateRegistryOptions } from "./registry-options.ts"
+import type { RegisterOptions, RegistryOptions } from "./registry-options.ts"
+import type {
+  EnvelopeStream,
+  CallArguments,
+  Executable,
+  OperationCall,
+  OperationEnv,
+  OperationId,
+  OutputFor,
+  ShapesOf,
+  Subscribable,
+  With,
+} from "../core/infer.ts"
+import type { CallError } from "../core/errors.ts"
+import type { Logger } from "../internal/logger.ts"
+import type { ResponseEnvelope } from "../core/envelope.ts"
+import type {
+  CallOptions,
+  ErrorDefinition,
+  Identity,
+  OperationContext,
+  OperationPolicy,
+  OperationSpec,
+  OperationType,
+  RegisteredOperations,
+} from "../core/types.ts"
+
+/** The calls of a registry without an identity check, for the application's own use. */
+export interface TrustedCalls<TOperations> {
+  execute<const TId extends OperationId<TOperations>>(
+    this: Executable<TOperations, TId>,
+    id: TId,
+    ...args: CallArguments<TOperations, TId>
+  ): Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
+  subscribe<const TId extends OperationId<TOperations>>(
+    this: Subscribable<TOperations, TId>,
+    id: TId,
+    ...args: CallArguments<TOperations, TId>
+  ): EnvelopeStream<OutputFor<TOperations, TId>>
+}
+
+/** Any registry, whatever it is typed for: what code takes that works with all of them. */
+export interface AnyRegistry {
+  execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope>
+  subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream
+  get(id: string): RegisteredOperation | undefined
+  getSpec(id: string): OperationSpec | undefined
+  has(id: string): boolean
+  list(): RegisteredOperation[]
+  getAllSpecs(): OperationSpec[]
+  search(query: string, options?: SearchOptions): SearchResult[]
+  onChange(listener: (change: RegistryChange) => void): () => void
+  registerAll(operations: readonly AnyOperation[], options?: RegisterOptions): unknown
+  unregister(id: string): boolean
+  close(): Promise<void>
+}
+
+/** What the registry hands out for an id. */
+export type RegisteredOperation = OperationSpec & { readonly handler?: AnyHandler }
+
+/**
+ * Holds operations and runs them. Whoever calls, there is one path: access, input, handler, result.
+ *
+ * Whoever makes a registry closes it.
+ */
+export class OperationRegistry<TOperations = RegisteredOperations> {
+  readonly #catalog: Catalog
+  readonly #kernel: Kernel
+  #trusted: TrustedCalls<TOperations> | undefined
+
+  constructor(options: RegistryOptions = {}) {
+    const settled = kernelOptions(options)
+    this.#catalog = new Catalog(settled)
+    this.#kernel = new Kernel(this.#catalog.store, settled)
+  }
+
+  /** Adds an operation. Throws when it is unsound or its id is taken, and then nothing has changed. */
+  register<
+    const TNamespace extends string,
+    const TName extends string,
+    const TType extends OperationType,
+    const TInput extends TSchema,
+    const TOutput extends TSchema,
+    const TErrors extends readonly ErrorDefinition[] = readonly [],
+  >(
+    operation: OperationInput<
+      TNamespace,
+      TName,
+      TType,
+      TInput,
+      TOutput,
+      TErrors,
+      OperationContext<TOperations>
+    > & { readonly version: string },
+    options?: RegisterOptions,
+  ): OperationRegistry<
+    With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
+  >
+  // A definition made elsewhere does not know this registry: its context is the general one.
+  register<
+    const TNamespace extends string,
+    const TName extends string,
+    const TType extends OperationType,
+    const TInput extends TSchema,
+    const TOutput extends TSchema,
+    const TErrors extends readonly ErrorDefinition[] = readonly [],
+  >(
+    operation: OperationInput<TNamespace, TName, TType, TInput, TOutput, TErrors> & {
+      readonly version: string
+    },
+    options?: RegisterOptions,
+  ): OperationRegistry<
+    With<TOperations, Operation<TNamespace, TName, TType, TInput, TOutput, TErrors>>
+  >
+  register(operation: AnyOperation, options?: RegisterOptions): unknown {
+    this.#catalog.add([operation], replaces("register", options))
+    return this
+  }
+
+  /** Adds all of them, or none. */
+  registerAll<const TDefinitions extends readonly AnyOperation[]>(
+    operations: TDefinitions,
+    options?: RegisterOptions,
+  ): OperationRegistry<TOperations & ShapesOf<TDefinitions>> {
+    this.#catalog.add(operations, replaces("registerAll", options))
+    return this as unknown as OperationRegistry<TOperations & ShapesOf<TDefinitions>>
+  }
+
+  /** Adds a spec whose handler comes later. Whatever else stands on the object is left aside. */
+  registerSpec(spec: OperationSpec, options?: RegisterOptions): this {
+    this.#catalog.addSpec(spec, replaces("registerSpec", options))
+    return this
+  }
+
+  /** Gives a registered spec its handler. */
+  registerHandler(
+    id: OperationId<TOperations>,
+    // The input's type is known to whoever wrote the spec; it cannot be told from an id alone.
+    handler: (input: never, context: OperationContext<TOperations>) => unknown,
+    options?: RegisterOptions & OperationPolicy,
+  ): this {
+    const replace = replaces("registerHandler", options)
+    this.#catalog.addHandler(id, handler, options ?? {}, replace)
+    return this
+  }
+
+  /** Takes an operation out; calls that run go on. False when there was none. */
+  unregister(id: OperationId<TOperations>): boolean {
+    return this.#catalog.remove(id)
+  }
+
+  get(id: OperationId<TOperations>): RegisteredOperation | undefined {
+    return this.#catalog.store.get(id)?.view
+  }
+
+  getByName(namespace: string, name: string): RegisteredOperation | undefined {
+    if (typeof namespace !== "string" || typeof name !== "string") return undefined
+    return this.get(`${namespace}.${name}`)
+  }
+
+  getSpec(id: OperationId<TOperations>): OperationSpec | undefined {
+    return this.#catalog.store.get(id)?.spec
+  }
+
+  getHandler(id: OperationId<TOperations>): AnyHandler | undefined {
+    return this.#catalog.store.get(id)?.handler
+  }
+
+  has(id: OperationId<TOperations>): boolean {
+    return this.#catalog.store.get(id) !== undefined
+  }
+
+  /** Every operation, in the order of registration. */
+  list(): RegisteredOperation[] {
+    return Array.from(this.#catalog.store.values(), (record) => record.view)
+  }
+
+  /** Every spec, in the order of registration. */
+  getAllSpecs(): OperationSpec[] {
+    return Array.from(this.#catalog.store.values(), (record) => record.spec)
+  }
+
+  /** Runs a query or mutation as whoever `context.identity` is. Rejects with a `CallError`, never throws. */
+  execute<const TId extends OperationId<TOperations>>(
+    this: Executable<TOperations, TId>,
+    id: TId,
+    ...args: CallArguments<TOperations, TId>
+  ): Promise<ResponseEnvelope<OutputFor<TOperations, TId>>>
+  execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope> {
+    return this.#kernel.call(id, input, context, undefined, false)
+  }
+
+  /** Opens a stream. It begins when the first item is asked for; leaving the loop stops the handler. */
+  subscribe<const TId extends OperationId<TOperations>>(
+    this: Subscribable<TOperations, TId>,
+    id: TId,
+    ...args: CallArguments<TOperations, TId>
+  ): EnvelopeStream<OutputFor<TOperations, TId>>
+  subscribe(id: string, input?: unknown, context?: CallOptions): EnvelopeStream {
+    return this.#kernel.stream(id, input, context, undefined, false)
+  }
+
+  /**
+   * The application's own calls, without an identity check. Input is validated as ever.
+   *
+   * Not part of any context: give it to code that acts for the application, and to nobody else.
+   * Calls nested under such a call are checked against its caller again.
+   */
+  get trusted(): TrustedCalls<TOperations> {
+    const kernel = this.#kernel
+    const calls = {
+      execute: (id: string, input?: unknown, context?: CallOptions) =>
+        kernel.call(id, input, context, undefined, true),
+      subscribe: (id: string, input?: unknown, context?: CallOptions) =>
+        kernel.stream(id, input, context, undefined, true),
+    }
+    return (this.#trusted ??= Object.freeze(calls) as unknown as TrustedCalls<TOperations>)
+  }
+
+  /**
+   * Ranked full-text search over ids, titles, descriptions, tags and input names.
+   *
+   * With `identity` in the options, even as `undefined`, only what that caller may call is found.
+   * Without it this is the application's own view. Internal operations are found by neither.
+   */
+  search(query: string, options: SearchOptions = {}): SearchResult[] {
+    return this.#catalog.search(query, options)
+  }
+
+  /** Tells of operations added, removed and replaced. Gives what ends it. */
+  onChange(listener: (change: RegistryChange) => void): () => void {
+    return this.#catalog.onChange(listener)
+  }
+
+  /** Tells of each call that begins and ends, nested ones too. Gives what ends it. */
+  onCall(listener: (trace: CallTrace) => void): () => void {
+    return this.#kernel.onCall(listener)
+  }
+
+  /** Ends what runs with `ABORTED`, lets go of listeners, refuses later calls. Twice is fine. */
+  close(): Promise<void> {
+    this.#kernel.close()
+    this.#catalog.close()
+    return Promise.resolve()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  /** @internal For servers that were given none. */
+  get logger(): Logger {
+    return this.#kernel.logger
+  }
+
+  /** @internal `execute` for a caller that is told of the outcome. */
+  executeInto(id: string, input: unknown, sink: CallSink & CallOptions): void {
+    this.#kernel.callInto(id, input, sink)
+  }
+
+  /** @internal The refusal of an id that does not exist for a caller on a wire. */
+  missing(id: string, identity: Identity | undefined): CallError {
+    return notRegistered(this.#catalog.store, id, identity)
+  }
+
+  /** @internal What `buildEnv` is made of. */
+  createEnv(
+    context: OperationContext | CallOptions | undefined,
+    allowedNamespaces: ReadonlySet<string> | undefined,
+  ): OperationEnv<TOperations> {
+    const call = (id: string, input?: unknown, options?: CallOptions): Promise<ResponseEnvelope> =>
+      this.#kernel.callFrom(context, id, input, options)
+    return createEnv(this.#kernel, call as OperationCall<never>, allowedNamespaces)
+  }
+}
+
+/** A registry with these operations, typed for them. */
+export function createRegistry<const TDefinitions extends readonly AnyOperation[]>(
+  operations: TDefinitions,
+  options: RegistryOptions = {},
+): OperationRegistry<ShapesOf<TDefinitions>> {
+  validateRegistryOptions("createRegistry", options)
+  const registry = new OperationRegistry<ShapesOf<TDefinitions>>(options)
+  registry.registerAll(operations)
+  return registry
+}
+
+export type { RegisterOptions, RegistryChange, RegistryOptions, SearchOptions, SearchResult }

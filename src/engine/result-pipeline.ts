@@ -1,0 +1,130 @@
+import type { OperationRecord } from "./record.ts"
+import { markInternal } from "../core/error-marks.ts"
+import type { Clock } from "../internal/platform.ts"
+import type { Logger } from "../internal/logger.ts"
+import { isResponseEnvelope, isToolError } from "../core/envelope.ts"
+import type { ResponseEnvelope } from "../core/envelope.ts"
+import type { NormalizeChange } from "../schema/normalize/index.ts"
+import { invalid, toValueErrors } from "../core/validation.ts"
+import type { ValueError } from "../core/validation.ts"
+import { wallTimeOf } from "../internal/clock.ts"
+import { notify } from "../internal/notify.ts"
+
+/** A result that does not fit its schema. */
+export interface OutputWarning {
+  readonly operationId: string
+  readonly errors: readonly ValueError[]
+}
+
+/** What was changed in a result to bring it to its schema; at most 100 changes are listed. */
+export interface NormalizeReport {
+  readonly operationId: string
+  readonly changes: readonly NormalizeChange[]
+}
+
+/** What the pipeline needs from whoever runs it. */
+export interface PipelineHost {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onWarning: ((warning: OutputWarning) => void) | undefined
+  readonly onNormalize: ((report: NormalizeReport) => void) | undefined
+}
+
+/** The log hears of one operation's results at most this often, in milliseconds. */
+const WARN_EVERY = 5000
+
+/**
+ * Detect, wrap, normalise, validate: what every result goes through.
+ *
+ * Data that fits as it is costs one compiled check and a probe, and is handed on as the same object.
+ * Throws `OUTPUT_VALIDATION_ERROR` where the operation's mode is "strict".
+ */
+export function processResult(
+  record: OperationRecord,
+  result: unknown,
+  host: PipelineHost,
+): ResponseEnvelope {
+  if (!isResponseEnvelope(result)) {
+    const data = record.outputIsFree ? result : conform(record, result, host)
+    return {
+      data,
+      meta: { source: "local", operationId: record.id, timestamp: wallTimeOf(host.clock) },
+    }
+  }
+  const { data, meta } = result
+  // What an MCP tool says of its failure is not what its output schema describes.
+  const isFailure = meta.source === "mcp" && meta.isError
+  if (record.outputIsFree || (isFailure && (record.isImported || isToolError(meta)))) return result
+  const conformed = conform(record, data, host)
+  return conformed === data ? result : { data: conformed, meta }
+}
+
+const NO_CHANGES: readonly NormalizeChange[] = Object.freeze([])
+
+function conform(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+  try {
+    if (record.outputPasses(data)) return data
+  } catch {
+    // Data that cannot be read, or not to its end: the slow half says what is wrong.
+  }
+  return bring(record, data, host)
+}
+
+/** The slow half: something has to be done, or said. */
+function bring(record: OperationRecord, data: unknown, host: PipelineHost): unknown {
+  const { output, normalizer } = record
+  const fits = output.check(data)
+  let { value, changes } = normalizer?.normalize(data) ?? { value: data, changes: NO_CHANGES }
+  let nowFits = changes.length === 0 ? fits : output.check(value)
+  // An API that answers with something else, such as an error, did not mean these defaults.
+  if (!nowFits && record.isImported && record.normalizeMode === "keep") {
+    ;({ value, changes } = output.normalizer("convert").normalize(data))
+    nowFits = output.check(value)
+  }
+  if (changes.length === 0) {
+    if (!fits) report(record, data, host)
+    return data
+  }
+  // Never turn valid data invalid: if that is what normalising did, it did not happen.
+  if (fits && !nowFits) return data
+  if (host.onNormalize !== undefined) {
+    notify(host.logger, "A result listener threw", () =>
+      host.onNormalize?.({ operationId: record.id, changes }),
+    )
+  }
+  if (!nowFits) report(record, value, host)
+  return value
+}
+
+function report(record: OperationRecord, data: unknown, host: PipelineHost): void {
+  if (record.outputMode === "off") return
+  if (record.outputMode === "strict") {
+    const faults = toValueErrors(record.output.errors(data))
+    const about = { operationId: record.id }
+    // Its faults show what an operation did not mean to give out, such as the keys of a map.
+    throw markInternal(
+      invalid("OUTPUT_VALIDATION_ERROR", `Output of "${record.id}"`, faults, about),
+    )
+  }
+  const now = host.clock.now()
+  const logs = now - record.warnedAt >= WARN_EVERY
+  if (!logs) record.warningsHeld++
+  // Listing faults costs a thousand checks: only when someone will read the list.
+  if (!logs && host.onWarning === undefined) return
+  const errors = toValueErrors(record.output.errors(data))
+  if (logs) {
+    const held = record.warningsHeld
+    record.warnedAt = now
+    record.warningsHeld = 0
+    host.logger.warn("Output does not match its schema", {
+      operationId: record.id,
+      errors,
+      ...(held > 0 && { sinceLastWarning: held }),
+    })
+  }
+  if (host.onWarning !== undefined) {
+    notify(host.logger, "A result listener threw", () =>
+      host.onWarning?.({ operationId: record.id, errors }),
+    )
+  }
+}

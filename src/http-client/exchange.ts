@@ -1,0 +1,157 @@
+import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import type { PreparedRequest } from "../sources/openapi/model.ts"
+import { originOf } from "./egress.ts"
+import { abortion, networkFailure } from "./failure.ts"
+import type { RequestContext } from "./failure.ts"
+import { safeHeaders } from "./headers.ts"
+import { assertStayed, redirected, tooManyRedirects } from "./redirect.ts"
+import { maskValue } from "./secrets.ts"
+
+/** A form in the bytes that are sent. */
+export interface EncodedBody {
+  readonly contentType: string
+  readonly body: string | Uint8Array | Blob | ReadableStream<Uint8Array>
+}
+
+/** How a request is sent. */
+export interface ExchangeOptions {
+  readonly fetch: typeof globalThis.fetch
+  readonly signal: AbortSignal
+  readonly operationId: string | undefined
+  /** Values that must not come back in headers, bodies or errors. */
+  readonly secrets: readonly string[]
+  /** The request may change something on the other side. */
+  readonly mayHaveEffect: boolean
+  /** Redirects that are followed, all within one origin; 5. */
+  readonly maxRedirects?: number | undefined
+  /** `return` gives a redirect as the response it is. */
+  readonly redirect?: "follow" | "return" | undefined
+  /** Headers of the response that are wanted although they hold cookies or credentials. */
+  readonly exposeHeaders?: readonly string[] | undefined
+  /** Writes a form; without it the platform does. */
+  readonly encodeBody?: ((form: FormData) => EncodedBody | Promise<EncodedBody>) | undefined
+  /** How messages begin; `The request of "…"` when left out. */
+  readonly subject?: string | undefined
+}
+
+/** A response whose body is still to be read. */
+export interface HttpResponse {
+  readonly status: number
+  readonly statusText: string
+  /** Lower-case names, without credentials. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly contentType: string
+  /** Where it came from, secrets masked. */
+  readonly url: string
+  readonly body: ReadableStream<Uint8Array> | null
+}
+
+const MAX_REDIRECTS = 5
+
+/**
+ * Sends a request and waits for the head of its response.
+ *
+ * Redirects stay within the origin of the request: a credential, and the body, go nowhere else.
+ * Whoever gets the response reads its body or cancels it.
+ */
+export async function exchange(
+  request: PreparedRequest,
+  options: ExchangeOptions,
+): Promise<HttpResponse> {
+  let current = await encoded(request, options)
+  const { maxRedirects = MAX_REDIRECTS } = options
+  for (let hops = 0; ; hops++) {
+    const response = await send(current, options, hops > 0)
+    assertStayed(current, response, options)
+    const next = options.redirect === "return" ? undefined : redirectOf(current, response, options)
+    if (next === undefined) return described(response, current, options)
+    discard(response)
+    if (hops >= maxRedirects) throw tooManyRedirects(current, maxRedirects, options)
+    current = next
+  }
+}
+
+/** Gives up what is left of a response, so that its connection is free or closed. */
+export function discard(response: { readonly body: ReadableStream<Uint8Array> | null }): void {
+  // It may have failed by itself meanwhile, and nobody reads it.
+  response.body?.cancel().catch(() => undefined)
+}
+
+function redirectOf(
+  request: PreparedRequest,
+  response: Response,
+  options: ExchangeOptions,
+): PreparedRequest | undefined {
+  try {
+    return redirected(request, response, options)
+  } catch (error) {
+    discard(response)
+    throw error
+  }
+}
+
+async function encoded(
+  request: PreparedRequest,
+  { encodeBody }: ExchangeOptions,
+): Promise<PreparedRequest> {
+  if (encodeBody === undefined || !(request.body instanceof FormData)) return request
+  const { contentType, body } = await encodeBody(request.body)
+  return { ...request, headers: { ...request.headers, "content-type": contentType }, body }
+}
+
+async function send(
+  request: PreparedRequest,
+  options: ExchangeOptions,
+  wasSent: boolean,
+): Promise<Response> {
+  const { signal } = options
+  const context: RequestContext = {
+    ...options,
+    origin: originOf(request.url),
+    method: request.method,
+  }
+  if (signal.aborted) throw abortion(context, wasSent)
+  let listener: { handleEvent(): void } | undefined
+  try {
+    // A `fetch` of the user's may not listen to the signal: the caller is free all the same.
+    return await new Promise<Response>((resolve, reject) => {
+      listener = { handleEvent: () => reject(abortion(context)) }
+      heedSignal(signal, listener)
+      start(request, options).then((response) => {
+        if (signal.aborted) discard(response)
+        resolve(response)
+      }, reject)
+    })
+  } catch (thrown) {
+    throw networkFailure(thrown, context)
+  } finally {
+    if (listener !== undefined) ignoreSignal(signal, listener)
+  }
+}
+
+// Async, so that what `fetch` throws at once is a rejection like all else.
+async function start(
+  { method, url, headers, body }: PreparedRequest,
+  // Taken out of the options: a browser's `fetch` refuses to be called as their method.
+  { fetch, signal }: ExchangeOptions,
+): Promise<Response> {
+  const init: RequestInit & { duplex?: "half" } = { method, headers, signal, redirect: "manual" }
+  if (body !== undefined) init.body = body as BodyInit
+  if (body instanceof ReadableStream) init.duplex = "half"
+  return await fetch(url, init)
+}
+
+function described(
+  response: Response,
+  { url }: PreparedRequest,
+  { secrets, exposeHeaders }: ExchangeOptions,
+): HttpResponse {
+  return {
+    status: response.status,
+    statusText: maskValue(response.statusText, secrets),
+    headers: safeHeaders(response.headers, secrets, exposeHeaders),
+    contentType: response.headers.get("content-type") ?? "",
+    url: maskValue(url, secrets),
+    body: response.body,
+  }
+}

@@ -1,0 +1,162 @@
+import { reasonOf } from "../internal/describe.ts"
+
+/** What broke a connection, as far as the platform tells. */
+export type FaultKind =
+  | "dns"
+  | "refused"
+  | "unreachable"
+  | "connect-timeout"
+  | "tls"
+  | "closed"
+  | "timeout"
+  | "length"
+  | "protocol"
+  | "encoding"
+  | "other"
+
+/** A failed exchange, told in words. */
+export interface Fault {
+  readonly kind: FaultKind
+  /** A sentence, with its full stop. */
+  readonly why: string
+  /** Whether anything of the request can have arrived. */
+  readonly phase: "before" | "after"
+  /** The same request would fail in the same way. */
+  readonly isLasting: boolean
+  readonly code: string | undefined
+}
+
+type Row = readonly [FaultKind, RegExp, Fault["phase"], isLasting: boolean, why: string]
+
+// Codes of Node, OpenSSL, undici and zlib; Bun and Deno use many of the same.
+const ROWS: readonly Row[] = [
+  [
+    "dns",
+    /^(?:ENOTFOUND|ENODATA|ENONAME|EAI_(?!AGAIN)\w+)$/,
+    "before",
+    false,
+    "its host name is not known (DNS). Check the spelling of the address.",
+  ],
+  [
+    "dns",
+    /^EAI_AGAIN$/,
+    "before",
+    false,
+    "its host name could not be looked up now (DNS). Check the network, or try again.",
+  ],
+  [
+    "refused",
+    /^(?:ECONNREFUSED|ConnectionRefused)$/,
+    "before",
+    false,
+    "the connection was refused. Check that the server runs and that the port is right.",
+  ],
+  [
+    "unreachable",
+    /^(?:ENETUNREACH|EHOSTUNREACH|ENETDOWN|EHOSTDOWN|EADDRNOTAVAIL|EACCES|EPERM)$/,
+    "before",
+    false,
+    "there is no way to that host. Check the network, a proxy or a firewall.",
+  ],
+  [
+    "connect-timeout",
+    /^(?:UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/,
+    "before",
+    false,
+    "no connection came about in time. Check the address, or a firewall on the way.",
+  ],
+  [
+    "tls",
+    /^(?:CERT_\w+|DEPTH_ZERO_\w+|SELF_SIGNED_\w+|UNABLE_TO_\w+|ERR_TLS_\w+|ERR_SSL_\w+|EPROTO|CRL_\w+|HOSTNAME_MISMATCH|INVALID_(?:CA|PURPOSE))$/,
+    "before",
+    true,
+    "a secure connection could not be made (TLS).",
+  ],
+  [
+    "timeout",
+    /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/,
+    "after",
+    false,
+    "the server was silent for longer than the platform waits.",
+  ],
+  [
+    "length",
+    /^UND_ERR_RE[SQ]_CONTENT_LENGTH_MISMATCH$/,
+    "after",
+    false,
+    "the length of the body is not the one that was announced, so that a part of it is missing.",
+  ],
+  [
+    "closed",
+    /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE|ECONNABORTED|ERR_STREAM_PREMATURE_CLOSE|UND_ERR_(?:CLOSED|DESTROYED))$/,
+    "after",
+    false,
+    "the connection was closed before the answer was complete.",
+  ],
+  [
+    "protocol",
+    /^(?:HPE_\w+|UND_ERR_HEADERS_OVERFLOW|UND_ERR_RESPONSE\w*)$/,
+    "after",
+    true,
+    "the answer is not valid HTTP.",
+  ],
+  [
+    "encoding",
+    /^(?:Z_\w+|ERR__ERROR_FORMAT_\w+|ERR_PADDING_\d|ERR_BROTLI\w*)$/,
+    "after",
+    true,
+    "the answer could not be decompressed: its bytes do not fit its content-encoding.",
+  ],
+]
+
+// The only words that browsers have for everything that can go wrong on the way.
+const BROWSER =
+  /^(?:failed to fetch|fetch failed|networkerror\b|load failed|network error|terminated)/i
+
+/** What went wrong, from whatever a platform's `fetch` or body threw. */
+export function faultOf(thrown: unknown): Fault {
+  const chain = [...causes(thrown)]
+  for (const error of chain) {
+    const code = codeOf(error)
+    const row = code === undefined ? undefined : ROWS.find(([, codes]) => codes.test(code))
+    if (row === undefined) continue
+    const [kind, , phase, isLasting, why] = row
+    // OpenSSL's reason is what helps; it names certificates and hosts, no secrets.
+    if (kind === "tls") return { kind, phase, isLasting, code, why: `${why} ${sentence(error)}` }
+    // Node says "reset" as well when a peer leaves before the handshake is over.
+    if (kind === "closed" && reasonOf(error).includes("before secure TLS connection")) {
+      return { kind: "tls", phase: "before", isLasting: false, code, why: TLS_CUT }
+    }
+    return { kind, phase, isLasting, code, why }
+  }
+  const last = chain[chain.length - 1] ?? thrown
+  const isBrowser = BROWSER.test(reasonOf(last))
+  const why = isBrowser
+    ? "the platform does not say why. Check the address, the network and, in a browser, CORS."
+    : sentence(last)
+  const isLasting = !isBrowser && thrown instanceof TypeError && chain.length === 1
+  return { kind: "other", phase: "after", isLasting, code: codeOf(last), why }
+}
+
+const TLS_CUT = "the connection was closed before it was secure (TLS). Is it an https server?"
+
+/** An error, what caused it, and the first of several that it stands for. */
+function* causes(thrown: unknown): Generator {
+  let at = thrown
+  for (let hops = 0; hops < 6 && typeof at === "object" && at !== null; hops++) {
+    yield at
+    const { cause, errors } = at as { cause?: unknown; errors?: unknown }
+    at = Array.isArray(errors) && codeOf(at) === undefined ? errors[0] : cause
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code =
+    typeof error === "object" && error !== null ? (error as { code?: unknown }).code : undefined
+  return typeof code === "string" ? code : undefined
+}
+
+function sentence(error: unknown): string {
+  const reason = reasonOf(error).trim().slice(0, 200)
+  return /[.!?]$/.test(reason) ? reason : `${reason}.`
+}

@@ -1,0 +1,342 @@
+// One idea: a `fetch` that connects to public addresses only. The check is part of the look-up whose result the
+// connection uses, so that a name cannot resolve to something else in between.
+import { isCallError } from "../core/errors.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import { isPrivateHost } from "../internal/private-host.ts"
+import { assertPublic, checkedLookup } from "./public-lookup.ts"
+import type { LookupLike } from "./public-lookup.ts"
+
+/** How `createPublicFetch` resolves names. */
+export interface PublicFetchOptions {
+  /** Instead of `dns.lookup`. Its results are checked like any. */
+  readonly lookup?: LookupLike | undefined
+}
+
+/** As much of Node's modules as one exchange takes. */
+interface NodeHttp {
+  request(url: URL, options: object): NodeRequest
+  readonly Agent: new (options: object) => object
+}
+
+interface NodeRequest {
+  on(event: "response", listener: (response: NodeResponse) => void): void
+  on(event: "error", listener: (error: Error) => void): void
+  write(chunk: Uint8Array, written: (error?: Error | null) => void): void
+  end(chunk?: Uint8Array): void
+  destroy(error?: Error): void
+}
+
+interface NodeResponse {
+  readonly statusCode: number
+  readonly statusMessage: string
+  readonly rawHeaders: readonly string[]
+  pipe(to: object): NodeResponse
+  on(event: "error", listener: (error: Error) => void): void
+  destroy(error?: Error): void
+}
+
+interface NodeModules {
+  readonly http: NodeHttp
+  readonly https: NodeHttp
+  readonly dns: { readonly lookup: LookupLike }
+  readonly toWeb: (readable: object) => ReadableStream<Uint8Array>
+  readonly zlib: Readonly<
+    Record<"createGunzip" | "createInflate" | "createBrotliDecompress", () => Inflater>
+  >
+}
+
+interface Inflater {
+  destroy(error?: Error): void
+}
+
+export const PUBLIC_FETCH_OPTIONS: OptionsSchema<PublicFetchOptions> = { lookup: "function" }
+
+const EMPTY = new Set([204, 205, 304])
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+const MAX_REDIRECTS = 20
+
+/**
+ * Makes a `fetch` that refuses private, loopback and link-local addresses when it connects, whatever name leads
+ * there and after how many redirects.
+ *
+ * It works where Node's modules are; elsewhere names and addresses are checked as they are written, and the
+ * platform's own `fetch` is used. It keeps no proxy settings: requests go to the server itself.
+ */
+export function createPublicFetch(options: PublicFetchOptions = {}): typeof globalThis.fetch {
+  validateOptions("createPublicFetch", options, PUBLIC_FETCH_OPTIONS)
+  return guardedFetch(options.lookup, isPrivateHost)
+}
+
+/** The same with another idea of what is private, for tests on one machine. */
+export function guardedFetch(
+  lookup: LookupLike | undefined,
+  isPrivate: (host: string) => boolean,
+): typeof globalThis.fetch {
+  let sender: Promise<Sender | undefined> | undefined
+  return async (input, init) => {
+    sender ??= loadNode().then((node) => node && new Sender(node, lookup, isPrivate))
+    const request = await requestOf(input, init)
+    const mode = init?.redirect ?? (input instanceof Request ? input.redirect : "follow")
+    const node = await sender
+    for (let hops = 0; ; hops++) {
+      assertPublic(request.url.hostname, undefined, isPrivate)
+      const response = node === undefined ? await platformFetch(request) : await node.send(request)
+      const location = response.headers.get("location")
+      if (mode === "manual" || location === null || !REDIRECTS.has(response.status)) {
+        return response
+      }
+      await response.body?.cancel()
+      if (mode === "error") throw new TypeError("fetch failed: a redirect was not expected.")
+      if (hops >= MAX_REDIRECTS) throw new TypeError("fetch failed: too many redirects.")
+      redirect(request, response.status, new URL(location, request.url))
+    }
+  }
+}
+
+let shared: typeof globalThis.fetch | undefined
+
+/** The `fetch` that is used where private addresses are blocked and the user gave none; one for all. */
+function publicFetch(): typeof globalThis.fetch {
+  return (shared ??= createPublicFetch())
+}
+
+/** The `fetch` of a configuration: the user's own, one that blocks private addresses, or the platform's. */
+export function fetchOf(config: {
+  readonly fetch?: typeof globalThis.fetch | undefined
+  readonly blockPrivate?: boolean | undefined
+}): typeof globalThis.fetch {
+  return config.fetch ?? (config.blockPrivate === true ? publicFetch() : globalThis.fetch)
+}
+
+interface Outgoing {
+  url: URL
+  method: string
+  readonly headers: Headers
+  body: Uint8Array | ReadableStream<Uint8Array> | undefined
+  readonly signal: AbortSignal | undefined
+}
+
+async function requestOf(
+  input: string | URL | Request,
+  init: RequestInit | undefined,
+): Promise<Outgoing> {
+  const given = input instanceof Request ? input : undefined
+  const url = new URL(given?.url ?? (input as string | URL))
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new TypeError(`fetch failed: "${url.protocol}" is neither http nor https.`)
+  }
+  const headers = new Headers(init?.headers ?? given?.headers)
+  const method = (init?.method ?? given?.method ?? "GET").toUpperCase()
+  const body = init?.body ?? given?.body ?? undefined
+  const signal = init?.signal ?? given?.signal ?? undefined
+  if (body === undefined || body instanceof ReadableStream) {
+    return { url, method, headers, body: body as Outgoing["body"], signal }
+  }
+  // Whatever else a body may be, the platform knows its bytes and its content type.
+  const encoded = new Request("https://host.invalid/", { method: "POST", body })
+  const type = encoded.headers.get("content-type")
+  if (type !== null && !headers.has("content-type")) headers.set("content-type", type)
+  return { url, method, headers, body: new Uint8Array(await encoded.arrayBuffer()), signal }
+}
+
+/** What `fetch` makes of a redirect: other origins get no credentials. */
+function redirect(request: Outgoing, status: number, target: URL): void {
+  const isPost = request.method === "POST"
+  const becomesGet = status === 303 ? request.method !== "HEAD" : status < 303 && isPost
+  if (becomesGet) {
+    request.method = "GET"
+    request.body = undefined
+    for (const name of [...request.headers.keys()]) {
+      if (name.startsWith("content-")) request.headers.delete(name)
+    }
+  } else if (request.body instanceof ReadableStream) {
+    throw new TypeError("fetch failed: a stream cannot be sent again after a redirect.")
+  }
+  if (target.origin !== request.url.origin) {
+    for (const name of ["authorization", "proxy-authorization", "cookie"]) {
+      request.headers.delete(name)
+    }
+  }
+  request.url = target
+}
+
+async function platformFetch({ url, method, headers, body, signal }: Outgoing): Promise<Response> {
+  const init: RequestInit & { duplex?: "half" } = {
+    method,
+    headers,
+    signal: signal ?? null,
+    redirect: "manual",
+  }
+  if (body !== undefined) init.body = body as BodyInit
+  if (body instanceof ReadableStream) init.duplex = "half"
+  return await globalThis.fetch(url, init)
+}
+
+/** Exchanges by Node's own HTTP client, whose connections use a look-up that checks. */
+class Sender {
+  readonly #node: NodeModules
+  readonly #agents: { readonly http: object; readonly https: object }
+
+  constructor(
+    node: NodeModules,
+    lookup: LookupLike | undefined,
+    isPrivate: (host: string) => boolean,
+  ) {
+    this.#node = node
+    const resolve: LookupLike = lookup ?? ((...given) => node.dns.lookup(...given))
+    const options = { keepAlive: true, lookup: checkedLookup(resolve, isPrivate) }
+    this.#agents = { http: new node.http.Agent(options), https: new node.https.Agent(options) }
+  }
+
+  send(request: Outgoing): Promise<Response> {
+    const { url, method, headers, body, signal } = request
+    signal?.throwIfAborted()
+    const kind = url.protocol === "https:" ? "https" : "http"
+    const sent = new Headers(headers)
+    if (!sent.has("accept-encoding")) sent.set("accept-encoding", "gzip, deflate, br")
+    if (!sent.has("accept")) sent.set("accept", "*/*")
+    if (body instanceof Uint8Array) sent.set("content-length", String(body.length))
+    return new Promise<Response>((resolve, reject) => {
+      const outgoing = this.#node[kind].request(withoutLogin(url), {
+        method,
+        headers: Object.fromEntries(sent),
+        agent: this.#agents[kind],
+      })
+      let answered: NodeResponse | undefined
+      const stop = (): void => {
+        const reason: unknown = signal?.reason
+        reject(reason)
+        const error = reason instanceof Error ? reason : new Error("aborted")
+        answered?.destroy(error)
+        outgoing.destroy(error)
+      }
+      signal?.addEventListener("abort", stop, { once: true })
+      const end = (): void => signal?.removeEventListener("abort", stop)
+      outgoing.on("error", (error) => {
+        end()
+        reject(isCallError(error) ? error : new TypeError("fetch failed", { cause: error }))
+      })
+      outgoing.on("response", (response) => {
+        answered = response
+        try {
+          resolve(this.#response(response, url, method, end))
+        } catch (error) {
+          response.destroy()
+          reject(error)
+        }
+      })
+      if (body instanceof ReadableStream) void writeAll(body, outgoing)
+      else outgoing.end(body)
+    })
+  }
+
+  #response(incoming: NodeResponse, url: URL, method: string, end: () => void): Response {
+    const headers = new Headers()
+    const { rawHeaders, statusCode } = incoming
+    for (let at = 0; at + 1 < rawHeaders.length; at += 2) {
+      headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string)
+    }
+    const isEmpty = method === "HEAD" || EMPTY.has(statusCode)
+    const body = isEmpty ? null : this.#node.toWeb(this.#inflated(incoming, headers))
+    if (isEmpty) {
+      end()
+      incoming.destroy()
+    }
+    const response = new Response(body && watched(body, end), {
+      status: statusCode,
+      statusText: incoming.statusMessage,
+      headers,
+    })
+    return Object.defineProperty(response, "url", { value: url.href })
+  }
+
+  #inflated(incoming: NodeResponse, headers: Headers): object {
+    const { zlib } = this.#node
+    const encoding = headers.get("content-encoding")?.trim().toLowerCase()
+    const inflate =
+      encoding === "gzip" || encoding === "x-gzip"
+        ? zlib.createGunzip()
+        : encoding === "deflate"
+          ? zlib.createInflate()
+          : encoding === "br"
+            ? zlib.createBrotliDecompress()
+            : undefined
+    if (inflate === undefined) return incoming
+    incoming.on("error", (error) => inflate.destroy(error))
+    incoming.pipe(inflate)
+    return inflate
+  }
+}
+
+/** A body that says when nobody reads it any more. */
+function watched(body: ReadableStream<Uint8Array>, end: () => void): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read()
+        if (!done) return controller.enqueue(value)
+        end()
+        controller.close()
+      } catch (error) {
+        end()
+        controller.error(error)
+      }
+    },
+    async cancel(reason) {
+      end()
+      await reader.cancel(reason)
+    },
+  })
+}
+
+async function writeAll(body: ReadableStream<Uint8Array>, outgoing: NodeRequest): Promise<void> {
+  const reader = body.getReader()
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) break
+      await new Promise<void>((resolve, reject) => {
+        outgoing.write(value, (error) => (error ? reject(error) : resolve()))
+      })
+    }
+    outgoing.end()
+  } catch (error) {
+    outgoing.destroy(error instanceof Error ? error : new Error(String(error)))
+    await reader.cancel(error).catch(() => undefined)
+  }
+}
+
+function withoutLogin(url: URL): URL {
+  const bare = new URL(url)
+  bare.username = ""
+  bare.password = ""
+  return bare
+}
+
+/**
+ * Node's modules; `undefined` on other platforms.
+ *
+ * The names are put together at run time: bundlers for platforms without these modules would
+ * otherwise stumble over code that never runs there.
+ */
+async function loadNode(): Promise<NodeModules | undefined> {
+  const load = async (name: string): Promise<unknown> =>
+    ((await import(/* @vite-ignore */ `node:${name}`)) as { default: unknown }).default
+  try {
+    const { Readable } = (await load("stream")) as {
+      readonly Readable: { toWeb(readable: object): ReadableStream<Uint8Array> }
+    }
+    return {
+      http: (await load("http")) as NodeHttp,
+      https: (await load("https")) as NodeHttp,
+      // Read from the module with each use: what is put in its place counts.
+      dns: (await load("dns")) as NodeModules["dns"],
+      zlib: (await load("zlib")) as NodeModules["zlib"],
+      toWeb: (readable) => Readable.toWeb(readable),
+    }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,152 @@
+import { CallError, isCallError } from "../core/errors.ts"
+import { systemClock } from "../internal/clock.ts"
+import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import type { Clock } from "../internal/platform.ts"
+import { readEvents } from "./events.ts"
+import type { ReadEventsOptions, StreamEvent } from "./events.ts"
+import { abortion } from "./failure.ts"
+
+/** When a lost stream is opened again. */
+export interface ReconnectPolicy {
+  /** Attempts without a single event, one after the other, before it is given up. */
+  readonly maxAttempts: number
+  /**
+   * The first delay, unless the server names one, which counts as a second at least; doubled with each
+   * attempt until a connection has held for ten seconds.
+   */
+  readonly delayMs: number
+  readonly maxDelayMs: number
+}
+
+/** The shortest delay that a server can ask for: `retry: 0` would make clients connect without a pause. */
+const MIN_SERVER_DELAY = 1000
+/** Milliseconds after which a connection counts as stable. */
+const STABLE_AFTER = 10_000
+
+/** How events are followed. */
+export interface FollowEventsOptions extends Omit<ReadEventsOptions, "onRetry"> {
+  readonly reconnect: ReconnectPolicy
+  readonly clock?: Clock | undefined
+  /** From 0 to 1; spreads the attempts of many clients. */
+  readonly random?: (() => number) | undefined
+}
+
+/** Opens the stream, after the event of that id; `null` when there is nothing more to come. */
+export type OpenEvents = (
+  lastEventId: string | undefined,
+) => Promise<ReadableStream<Uint8Array> | null>
+
+/**
+ * Server-sent events over as many connections as it takes.
+ *
+ * A connection that is lost or ends is opened again, with the id of the last event; `[DONE]` and
+ * `null` from `open` end it. What the first `open` throws is thrown; later, only what trying again
+ * cannot mend, or the last of too many failures in a row.
+ */
+export async function* followEvents(
+  open: OpenEvents,
+  options: FollowEventsOptions,
+): AsyncGenerator<StreamEvent, void, void> {
+  const { reconnect, clock = systemClock } = options
+  let lastEventId: string | undefined
+  let serverDelay: number | undefined
+  let attempts = 0
+  /** Connections since the last that was stable: what delays grow with. */
+  let unstable = 0
+  let wasOpen = false
+  for (;;) {
+    let lost: unknown
+    let openedAt: number | undefined
+    try {
+      const body = await open(lastEventId)
+      if (body === null) return
+      wasOpen = true
+      openedAt = clock.now()
+      const onRetry = (milliseconds: number): void => void (serverDelay = milliseconds)
+      const events = readEvents(body, "sse", { ...options, onRetry })
+      try {
+        for (let next = await events.next(); ; next = await events.next()) {
+          if (next.done && next.value === "done") return
+          if (next.done) break
+          attempts = 0
+          // An empty id takes the last one back.
+          if (next.value.id !== undefined) lastEventId = next.value.id || undefined
+          yield next.value
+        }
+      } finally {
+        await events.return("end")
+      }
+    } catch (thrown) {
+      if (!wasOpen || !isMendable(thrown) || options.signal.aborted) throw thrown
+      lost = thrown
+    }
+    if (openedAt !== undefined && clock.now() - openedAt >= STABLE_AFTER) unstable = 0
+    attempts++
+    unstable++
+    if (attempts > reconnect.maxAttempts) {
+      if (lost === undefined) return
+      throw givenUp(lost, reconnect.maxAttempts)
+    }
+    await pause(delayOf(unstable, serverDelay, lost, options), options)
+  }
+}
+
+/** An event's id as a header value: UTF-8, one character for each byte, as `fetch` takes it. */
+export function lastEventIdHeader(id: string): string {
+  return Array.from(new TextEncoder().encode(id), (byte) => String.fromCharCode(byte)).join("")
+}
+
+function isMendable(thrown: unknown): boolean {
+  return isCallError(thrown) && (thrown.retryable || thrown.code === "UNAVAILABLE")
+}
+
+function givenUp(lost: unknown, attempts: number): unknown {
+  if (!isCallError(lost) || attempts === 0) return lost
+  return new CallError(
+    lost.code,
+    `${lost.message} The stream could not be resumed in ${attempts} attempts.`,
+    {
+      cause: lost,
+      details: lost.details,
+      operationId: lost.operationId,
+      retryable: lost.retryable,
+      mayHaveExecuted: lost.mayHaveExecuted,
+      retryAfterMs: lost.retryAfterMs,
+    },
+  )
+}
+
+function delayOf(
+  attempt: number,
+  serverDelay: number | undefined,
+  lost: unknown,
+  { reconnect, random = Math.random }: FollowEventsOptions,
+): number {
+  const { delayMs, maxDelayMs } = reconnect
+  const asked = isCallError(lost) ? lost.retryAfterMs : undefined
+  // Coming back earlier than the server allows is no use, and so late none to the caller.
+  if (asked !== undefined && asked > maxDelayMs) throw lost
+  const named = Math.min(serverDelay ?? delayMs, maxDelayMs)
+  const base = serverDelay === undefined ? named : Math.max(named, MIN_SERVER_DELAY)
+  const grown = Math.min(base * 2 ** Math.min(attempt - 1, 30), Math.max(maxDelayMs, base))
+  const spread = grown / 2 + random() * (grown / 2)
+  return Math.max(spread, asked ?? 0, serverDelay === undefined ? 0 : base)
+}
+
+async function pause(milliseconds: number, options: FollowEventsOptions): Promise<void> {
+  const { signal, clock = systemClock, mayHaveEffect = false } = options
+  const fail = (): CallError => abortion({ ...options, mayHaveEffect })
+  if (signal.aborted) throw fail()
+  let timer: unknown
+  let listener: { handleEvent(): void } | undefined
+  try {
+    await new Promise<void>((resolve, reject) => {
+      timer = clock.setTimeout(resolve, milliseconds)
+      listener = { handleEvent: () => reject(fail()) }
+      heedSignal(signal, listener)
+    })
+  } finally {
+    clock.clearTimeout(timer)
+    if (listener !== undefined) ignoreSignal(signal, listener)
+  }
+}

@@ -1,0 +1,221 @@
+import type {
+  ArgumentsFor,
+  CallArguments,
+  Executable,
+  NamespaceOf,
+  OperationId,
+  OutputFor,
+  Subscribable,
+  TypeFor,
+} from "../core/infer.ts"
+import { validateOptions } from "../internal/options.ts"
+import { callMapOver, endpointOf, PENDING_MAP_OPTIONS, startCall } from "./pending/request-map.ts"
+import type {
+  CallLink,
+  PendingRequestMap,
+  PendingRequestMapOptions,
+  PendingResponse,
+  PendingSubscription,
+} from "./pending/request-map.ts"
+import type { PendingOptions } from "./pending/options.ts"
+import type { OperationRegistry } from "../engine/registry.ts"
+import type { RegisteredOperations } from "../core/types.ts"
+
+/** The operations that a registry's type knows. */
+export type OperationsOf<TRegistry> =
+  TRegistry extends OperationRegistry<infer TOperations> ? TOperations : RegisteredOperations
+
+/** The calls of a client that are no namespaces. */
+export interface ClientCalls<TOperations> extends AsyncDisposable {
+  call<const TId extends OperationId<TOperations>>(
+    this: Executable<TOperations, TId>,
+    id: TId,
+    ...args: CallArguments<TOperations, TId, PendingOptions>
+  ): PendingResponse<OutputFor<TOperations, TId>>
+  subscribe<const TId extends OperationId<TOperations>>(
+    this: Subscribable<TOperations, TId>,
+    id: TId,
+    ...args: CallArguments<TOperations, TId, PendingOptions>
+  ): PendingSubscription<OutputFor<TOperations, TId>>
+  /** Ends what is pending, and closes the link. */
+  close(): Promise<void>
+}
+
+type ClientNamespace<TOperations, TNamespace extends string> = {
+  readonly [
+    TId in keyof TOperations as TId extends `${TNamespace}.${infer TName}` ? TName : never
+  ]: (
+    ...args: ArgumentsFor<TOperations, TId, PendingOptions>
+  ) => TypeFor<TOperations, TId> extends "subscription"
+    ? PendingSubscription<OutputFor<TOperations, TId>>
+    : PendingResponse<OutputFor<TOperations, TId>>
+}
+
+/**
+ * The namespaces where nothing is known statically: any namespace, any name.
+ *
+ * They are `any` because of `noUncheckedIndexedAccess`: it makes every other type possibly `undefined`, and
+ * `client.task.create()` an error, though a client has a function for every name. `client.call` gives `unknown`.
+ */
+// oxlint-disable-next-line typescript/no-explicit-any -- see above
+type UntypedNamespaces = Readonly<Record<string, any>>
+
+/**
+ * A registry on the other side of a link: `client.task.create(input)`.
+ *
+ * A namespace called `call`, `subscribe` or `close` is reached with `client.call("close.door")`.
+ */
+export type Client<TOperations> = ClientCalls<TOperations> &
+  (keyof TOperations extends never
+    ? UntypedNamespaces
+    : {
+        readonly [
+          TNamespace in Exclude<NamespaceOf<keyof TOperations>, keyof ClientCalls<TOperations>>
+        ]: ClientNamespace<TOperations, TNamespace>
+      })
+
+/**
+ * A client for a registry behind a link, typed like it: `createClient<typeof registry>(transport)`.
+ *
+ * It asks the peer for nothing beforehand, and works in browsers.
+ */
+export function createClient<TRegistry = OperationRegistry>(
+  link: CallLink,
+  options: PendingRequestMapOptions = {},
+): Client<OperationsOf<TRegistry>> {
+  validateOptions("createClient", options, PENDING_MAP_OPTIONS)
+  const map = callMapOver(link, options)
+  const close = (): Promise<void> => map.close()
+  const own = {
+    call: map.call.bind(map),
+    subscribe: map.subscribe.bind(map),
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+  const namespaces = new Map<string, unknown>()
+  const streams = new Set<string>()
+  return new Proxy(own, {
+    get(target, key) {
+      if (typeof key === "symbol" || Object.hasOwn(target, key)) return Reflect.get(target, key)
+      // Not a promise: `await client` gives the client.
+      if (key === "then") return undefined
+      let found = namespaces.get(key)
+      if (found === undefined) namespaces.set(key, (found = namespaceOf(map, streams, key)))
+      return found
+    },
+  }) as unknown as Client<OperationsOf<TRegistry>>
+}
+
+function namespaceOf(map: PendingRequestMap, streams: Set<string>, namespace: string): unknown {
+  return new Proxy(Object.freeze({}), {
+    get(_, name) {
+      if (typeof name === "symbol" || name === "then") return undefined
+      const id = `${namespace}.${name}`
+      return (input?: unknown, options?: PendingOptions) =>
+        streams.has(id)
+          ? map.subscribe(id, input, options)
+          : callOrStream(map, streams, id, input, options)
+    },
+  })
+}
+
+/**
+ * A promise of the result that can be iterated as well: only the peer knows which one it is.
+ *
+ * The call is made at once, with the input as it is now. The peer refuses it without harm if this is a
+ * subscription; then it is known, and the next one is opened as a stream right away.
+ */
+function callOrStream(
+  map: PendingRequestMap,
+  streams: Set<string>,
+  id: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+): unknown {
+  const call = startCall(endpointOf(map), id, input, options, ({ code }, isAnswer) => {
+    if (isAnswer && code === "INVALID_OPERATION_TYPE") streams.add(id)
+    if (isAnswer && !OF_EITHER.has(code)) return
+    // A stream that nobody has read is not missed. Whoever awaits the call still gets its error.
+    queueMicrotask(() => void call.catch(() => undefined))
+  }) as ClientCall
+  const lazy = new LazyStream(call, map, id, input, options)
+  const { abort }: { abort: (this: void, reason?: string) => void } = call
+  call.abort = (reason) => {
+    abort(reason)
+    lazy.stream?.abort(reason)
+  }
+  call[STREAM] = lazy
+  return Object.setPrototypeOf(call, ITERABLE)
+}
+
+/** Answers that a call may get as well as a stream that nobody has read. */
+const OF_EITHER: ReadonlySet<string> = new Set([
+  "INVALID_OPERATION_TYPE",
+  "ABORTED",
+  "TIMEOUT",
+  "UNAVAILABLE",
+  "OVERLOADED",
+  "RATE_LIMITED",
+])
+
+/** The stream that a call is when somebody iterates it. */
+class LazyStream {
+  stream: PendingSubscription | undefined
+  readonly #call: PendingResponse
+  readonly #map: PendingRequestMap
+  readonly #id: string
+  readonly #input: unknown
+  readonly #options: PendingOptions | undefined
+
+  constructor(
+    call: PendingResponse,
+    map: PendingRequestMap,
+    id: string,
+    input: unknown,
+    options: PendingOptions | undefined,
+  ) {
+    this.#call = call
+    this.#map = map
+    this.#id = id
+    this.#input = input
+    this.#options = options
+  }
+
+  open(): PendingSubscription {
+    if (this.stream === undefined) {
+      this.stream = this.#map.subscribe(this.#id, this.#input, this.#options)
+      // Nobody waits for the call any more, whatever becomes of it.
+      this.#call.catch(() => undefined)
+    }
+    return this.stream
+  }
+}
+
+const STREAM = Symbol("stream")
+
+/** A call of a client, and the stream that it may turn out to be. */
+type ClientCall = PendingResponse & { abort: (reason?: string) => void; [STREAM]: LazyStream }
+
+/** What all calls of clients have besides what promises have. Properties of their own would cost each of them. */
+const ITERABLE: object = Object.create(Promise.prototype, {
+  [Symbol.asyncIterator]: {
+    value(this: ClientCall) {
+      return this[STREAM].open()
+    },
+  },
+  next: {
+    value(this: ClientCall) {
+      return this[STREAM].open().next()
+    },
+  },
+  return: {
+    value(this: ClientCall) {
+      return this[STREAM].open().return()
+    },
+  },
+  [Symbol.asyncDispose]: {
+    value(this: ClientCall) {
+      return this[STREAM].open()[Symbol.asyncDispose]()
+    },
+  },
+})

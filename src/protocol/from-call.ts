@@ -1,0 +1,239 @@
+import type { AnyOperation } from "../core/define.ts"
+import { isCallError, refusal } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import { lightSignal } from "../internal/signals.ts"
+import type { Logger } from "../internal/logger.ts"
+import { callMapOver, endpointOf } from "./pending/request-map.ts"
+import type { CallLink, PendingRequestMap } from "./pending/request-map.ts"
+import type { PendingOptions } from "./pending/options.ts"
+import { followPeer } from "./follow.ts"
+import type { ServiceEntry } from "./services.ts"
+import type { AnyRegistry } from "../engine/registry.ts"
+import { OperationSpecSchema } from "../core/spec-schemas.ts"
+import type { CredentialContext, OperationContext, OperationSpec } from "../core/types.ts"
+
+const PAGE = 500
+// More than any registry has, and a bound for a peer that never stops.
+const MOST_OPERATIONS = 1_000_000
+
+/** Which of a peer's operations to import, and under which names. */
+export interface FromCallOptions {
+  /** Puts a namespace in front: `task.create` becomes `peer.task.create`. */
+  readonly namespace?: string | undefined
+  /** Imports only those for which it says so. It is given the peer's own spec. */
+  readonly filter?: ((spec: OperationSpec) => boolean) | undefined
+  /** Registers what is found, and keeps it in step with the peer: `attach` at once. */
+  readonly registry?: AnyRegistry | undefined
+  /**
+   * The link that a call goes over, for peers that know callers by their connections; the link of the
+   * import where it returns none. Whoever opened these links closes them.
+   */
+  readonly linkFor?:
+    | ((context: CredentialContext) => CallLink | undefined | Promise<CallLink | undefined>)
+    | undefined
+  /** Ends the import. */
+  readonly signal?: AbortSignal | undefined
+  readonly logger?: Logger | undefined
+}
+
+export const FROM_CALL_OPTIONS: OptionsSchema<FromCallOptions> = {
+  namespace: "text",
+  filter: "function",
+  linkFor: "function",
+  registry: { methods: ["registerAll", "unregister"], expected: "an OperationRegistry" },
+  signal: "signal",
+  logger: "logger",
+}
+
+/** A peer's operations as definitions: for `registerAll`, or for `attach`. */
+export interface RemoteOperations extends Array<AnyOperation>, AsyncDisposable {
+  /**
+   * Registers them, and keeps a registry in step: what the peer adds, replaces or removes. Gives what
+   * stops that and takes them out again.
+   */
+  attach(registry: AnyRegistry): Promise<() => Promise<void>>
+  /** Detaches from every registry. The link stays open. */
+  close(): Promise<void>
+}
+
+/**
+ * Imports the operations of the registry behind a link that this side may call.
+ *
+ * Calls are forwarded with their deadline and signal; envelopes keep the `meta` of their origin, errors their
+ * code. While the peer is gone they fail with `UNAVAILABLE`.
+ */
+export async function fromCall(
+  link: CallLink,
+  options: FromCallOptions = {},
+): Promise<RemoteOperations> {
+  validateOptions("fromCall", options, FROM_CALL_OPTIONS)
+  const map = callMapOver(link, { logger: options.logger })
+  const load = (ids?: readonly string[]): Promise<AnyOperation[]> => loadAll(map, options, ids)
+  const operations = (await load()) as unknown as RemoteOperations
+  const detachers = new Set<() => Promise<void>>()
+  const attach = async (registry: AnyRegistry): Promise<() => Promise<void>> => {
+    const stop = await followPeer(map, registry, load, (id) => localId(id, options.namespace))
+    const detach = async (): Promise<void> => {
+      if (detachers.delete(detach)) await stop()
+    }
+    detachers.add(detach)
+    return detach
+  }
+  const close = async (): Promise<void> => {
+    await Promise.all([...detachers].map((detach) => detach()))
+  }
+  // Not enumerable: the array holds operations and nothing else.
+  Object.defineProperties(operations, {
+    attach: { value: attach },
+    close: { value: close },
+    [Symbol.asyncDispose]: { value: close },
+  })
+  if (options.registry !== undefined) await attach(options.registry)
+  return operations
+}
+
+/** The id an operation of the peer has here. */
+function localId(id: string, namespace: string | undefined): string {
+  return namespace === undefined ? id : `${namespace}.${id}`
+}
+
+async function loadAll(
+  map: PendingRequestMap,
+  options: FromCallOptions,
+  ids: readonly string[] | undefined,
+): Promise<AnyOperation[]> {
+  const { namespace, filter, signal } = options
+  const found: OperationSpec[] = []
+  let wanted = ids ?? (await listIds(map, signal))
+  while (wanted.length > 0) {
+    const [now, later] = [wanted.slice(0, PAGE), wanted.slice(PAGE)]
+    const { data } = await map.call("services.schema", { ids: now }, { signal })
+    const { specs, rest } = (data ?? {}) as { specs?: unknown; rest?: unknown }
+    if (!isListOf(specs, "object") || !isListOf(rest, "string")) throw unreadable("services.schema")
+    // A peer that gives nothing and still has some would be asked for ever.
+    if (rest.length >= now.length) throw unreadable("services.schema")
+    found.push(...specs.map((spec) => specOf(spec as OperationSpec)))
+    wanted = [...(rest as string[]), ...later]
+  }
+  return found
+    .filter((spec) => filter === undefined || filter(spec))
+    .map((spec) => forwarding(map, spec, namespace, options.linkFor))
+}
+
+async function listIds(
+  map: PendingRequestMap,
+  signal: AbortSignal | undefined,
+): Promise<readonly string[]> {
+  const ids: string[] = []
+  for (let hasMore = true; hasMore;) {
+    const { data } = await map.call("services.list", { after: ids.at(-1) ?? "" }, { signal })
+    const page = (data ?? {}) as { readonly operations?: unknown; readonly hasMore?: unknown }
+    if (!isListOf(page.operations, "object")) throw unreadable("services.list")
+    const more = page.operations.map((entry) => (entry as ServiceEntry).id)
+    if (!isListOf(more, "string")) throw unreadable("services.list")
+    ids.push(...more)
+    if (ids.length > MOST_OPERATIONS) throw tooMany()
+    hasMore = page.hasMore === true && more.length > 0
+  }
+  // Versions that are served side by side have one id.
+  return [...new Set(ids)]
+}
+
+/** Of what a peer says, only what a spec is made of: how it is run is decided here. */
+function specOf(given: OperationSpec): OperationSpec {
+  const known = Object.keys(OperationSpecSchema["properties"] as object)
+  return Object.fromEntries(
+    Object.entries(given).filter(([key]) => known.includes(key)),
+  ) as unknown as OperationSpec
+}
+
+function isListOf(value: unknown, type: "object" | "string"): value is unknown[] {
+  return Array.isArray(value) && value.every((item) => typeof item === type && item !== null)
+}
+
+function unreadable(operationId: string): CallError {
+  return refusal(
+    "EXECUTION_ERROR",
+    `The peer's operations were not imported: its "${operationId}" answered with something else. Is it served by serveCalls()?`,
+    { operationId },
+  )
+}
+
+function tooMany(): CallError {
+  return refusal(
+    "PAYLOAD_TOO_LARGE",
+    `The peer's operations were not imported: it lists more than ${MOST_OPERATIONS}.`,
+    { operationId: "services.list" },
+  )
+}
+
+function forwarding(
+  map: PendingRequestMap,
+  spec: OperationSpec,
+  namespace: string | undefined,
+  linkFor: FromCallOptions["linkFor"],
+): AnyOperation {
+  const id = `${spec.namespace}.${spec.name}`
+  const version = endpointOf(map).link.hasVersions === true ? spec.version : undefined
+  const about = (context: OperationContext, signal: AbortSignal | undefined): PendingOptions =>
+    forwarded(context, signal, version)
+  const named = namespace === undefined ? spec : { ...spec, namespace, name: id }
+  const mapFor = async ({ identity, signal }: OperationContext): Promise<PendingRequestMap> => {
+    const operationId = localId(id, namespace)
+    const link = await linkFor?.({ identity, operationId, signal })
+    return link === undefined ? map : callMapOver(link)
+  }
+  if (spec.type === "subscription") {
+    return {
+      ...named,
+      imported: true,
+      handler:
+        linkFor === undefined
+          ? (input: unknown, context: OperationContext) =>
+              map.subscribe(id, input, about(context, context.signal))
+          : async function* (input: unknown, context: OperationContext) {
+              const own = await mapFor(context)
+              yield* own.subscribe(id, input, about(context, context.signal))
+            },
+    }
+  }
+  const isIdempotent = spec.annotations?.idempotent ?? spec.type === "query"
+  return {
+    ...named,
+    imported: true,
+    handler: async (input: unknown, context: OperationContext) => {
+      try {
+        const own = linkFor === undefined ? map : await mapFor(context)
+        return await own.call(id, input, about(context, lightSignal(context)))
+      } catch (error) {
+        // Asking again cannot do harm, and may find the peer back.
+        throw isIdempotent && isCallError(error, "UNAVAILABLE") ? retryable(error) : error
+      }
+    },
+  }
+}
+
+function retryable(error: CallError): CallError {
+  const { code, message, operationId, requestId, mayHaveExecuted } = error
+  const about = { operationId, requestId, mayHaveExecuted, retryable: true, cause: error }
+  return refusal(code, message, about)
+}
+
+function forwarded(
+  context: OperationContext,
+  signal: AbortSignal | undefined,
+  version: string | undefined,
+): PendingOptions {
+  const { identity, metadata, deadline, requestId, progress } = context
+  return {
+    signal,
+    deadline: deadline ?? Number.POSITIVE_INFINITY,
+    parentRequestId: requestId,
+    progress,
+    ...(identity !== undefined && { identity }),
+    ...(metadata !== undefined && { metadata }),
+    ...(version !== undefined && { version }),
+  }
+}

@@ -1,0 +1,30 @@
+// The call protocol: one way to call, whatever lies between the caller and the handler.
+
+export { CallEventMap, CallEventSchema } from "../core/events.ts"
+export type {
+  CallAbortedEvent,
+  CallCompletedEvent,
+  CallCreditEvent,
+  CallErrorEvent,
+  CallEvent,
+  CallProgressEvent,
+  CallRequestedEvent,
+  CallRespondedEvent,
+} from "../core/events.ts"
+export { PendingRequestMap } from "./pending/request-map.ts"
+export type {
+  CallLink,
+  PendingRequestMapOptions,
+  PendingResponse,
+  PendingSubscription,
+} from "./pending/request-map.ts"
+export type { PendingOptions } from "./pending/options.ts"
+export { buildCallHandler, serveCalls } from "./server/serve.ts"
+export type {
+  CallHandler,
+  CallHandlerConfig,
+  CallHandlerOptions,
+  CallServer,
+  ServeCallsOptions,
+} from "./server/serve.ts"
+export type { CallPeer, ResolveIdentity, ServeLimits } from "./server/server.ts"

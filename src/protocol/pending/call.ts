@@ -1,0 +1,42 @@
+import type { CallCompletedEvent, CallErrorEvent, CallRespondedEvent } from "../../core/events.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { PendingRequest } from "./pending.ts"
+
+/** A call that waits for its one response. */
+export class PendingCall extends PendingRequest {
+  readonly kind = "call"
+  resolve: ((envelope: ResponseEnvelope) => void) | undefined = undefined
+  reject: ((error: CallError) => void) | undefined = undefined
+  failing: ((error: CallError, isAnswer: boolean) => void) | undefined = undefined
+  #isAnswer = false
+
+  responded(event: CallRespondedEvent): void {
+    if (event.seq !== undefined) {
+      const why = "is a stream: use subscribe(), not call()."
+      this.leave(this.error("INVALID_OPERATION_TYPE", why), "A single response was expected.")
+      return
+    }
+    this.arrive(event.output)
+  }
+
+  /** Takes the result, from a handler on this very side too. */
+  arrive(output: ResponseEnvelope): void {
+    this.finish()
+    this.resolve?.(output)
+  }
+
+  completed(_event: CallCompletedEvent): void {
+    this.fail(this.error("ABORTED", "was completed without a response."))
+  }
+
+  override failed(event: CallErrorEvent): void {
+    this.#isAnswer = true
+    super.failed(event)
+  }
+
+  protected settle(error: CallError): void {
+    this.failing?.(error, this.#isAnswer)
+    this.reject?.(error)
+  }
+}

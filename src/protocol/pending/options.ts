@@ -1,0 +1,103 @@
+import type { CallRequestedEvent } from "../../core/events.ts"
+import { optionsFault } from "../../engine/options.ts"
+import { refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import { OPERATION_ID_LENGTH } from "../../core/is-event.ts"
+import { typeName } from "../../internal/describe.ts"
+import type { CallOptions } from "../../core/types.ts"
+
+/** What a caller may say about a call through the protocol. */
+export interface PendingOptions extends Pick<
+  CallOptions,
+  "deadline" | "timeout" | "signal" | "identity" | "parentRequestId" | "metadata" | "progress"
+> {
+  /** A stream: milliseconds to wait for an item before giving up. */
+  readonly idleTimeout?: number | undefined
+  /** A stream: items that may be on their way. */
+  readonly window?: number | undefined
+  readonly traceparent?: string | undefined
+  /** Over a broker: the version of the operation, where workers serve several. A worker with a compatible one runs it. */
+  readonly version?: string | undefined
+}
+
+/** What is wrong with an id or with options; `undefined` when nothing is. */
+export function requestFault(
+  id: unknown,
+  options: PendingOptions | undefined,
+): CallError | undefined {
+  if (typeof id !== "string" || id === "" || id.length > OPERATION_ID_LENGTH) {
+    const got = typeof id === "string" ? `one of ${id.length} characters` : typeName(id)
+    return refusal(
+      "OPERATION_NOT_FOUND",
+      `An operation's id must be a string such as "task.create", got ${got}.`,
+    )
+  }
+  if (options === undefined) return undefined
+  const fault = optionsFault(options) ?? ownFault(options)
+  if (fault === undefined) return undefined
+  return refusal(
+    "VALIDATION_ERROR",
+    `The options for "${id}" are invalid: ${`${fault.path.slice(1)} ${fault.message}`.trim()}.`,
+    { operationId: id, details: { errors: [fault] } },
+  )
+}
+
+function ownFault(options: PendingOptions): { path: string; message: string } | undefined {
+  const { idleTimeout, window, traceparent, version } = options
+  if (idleTimeout !== undefined && !(typeof idleTimeout === "number" && idleTimeout > 0)) {
+    return { path: "/idleTimeout", message: "must be a positive number of milliseconds" }
+  }
+  if (window !== undefined && !(Number.isInteger(window) && window > 0)) {
+    return { path: "/window", message: "must be a whole number of at least 1" }
+  }
+  if (traceparent !== undefined && typeof traceparent !== "string") {
+    return { path: "/traceparent", message: `must be a string, got ${typeName(traceparent)}` }
+  }
+  if (version !== undefined && typeof version !== "string") {
+    return { path: "/version", message: `must be a string, got ${typeName(version)}` }
+  }
+  return undefined
+}
+
+/** The request of a call or a stream, with only those fields that say something. */
+export function requestEvent(
+  request: {
+    readonly requestId: string
+    readonly operationId: string
+    readonly kind: "call" | "stream"
+  },
+  input: unknown,
+  deadline: number | undefined,
+  timeout: number | undefined,
+  options: PendingOptions | undefined,
+): CallRequestedEvent {
+  const { requestId, operationId, kind } = request
+  const type = "call.requested"
+  // Most calls have a timeout and nothing else: those take one object of one shape.
+  if (options === undefined && timeout !== undefined) {
+    return { type, requestId, operationId, input, kind, timeout }
+  }
+  const event: { -readonly [TKey in keyof CallRequestedEvent]: CallRequestedEvent[TKey] } = {
+    type,
+    requestId,
+    operationId,
+    input,
+    kind,
+  }
+  if (deadline !== undefined) event.deadline = deadline
+  // JSON has no infinity; this is later than anyone waits.
+  if (timeout !== undefined) event.timeout = Math.min(timeout, Number.MAX_SAFE_INTEGER)
+  if (options === undefined) return event
+  const { idleTimeout, identity, parentRequestId, metadata, traceparent, progress, version } =
+    options
+  if (idleTimeout !== undefined && idleTimeout !== Number.POSITIVE_INFINITY) {
+    event.idleTimeout = idleTimeout
+  }
+  if (identity !== undefined) event.identity = identity
+  if (parentRequestId !== undefined) event.parentRequestId = parentRequestId
+  if (metadata !== undefined) event.metadata = metadata
+  if (traceparent !== undefined) event.traceparent = traceparent
+  if (progress !== undefined) event.progress = true
+  if (version !== undefined) event.version = version
+  return event
+}

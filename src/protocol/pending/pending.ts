@@ -1,0 +1,236 @@
+import type {
+  CallAbortedEvent,
+  CallCompletedEvent,
+  CallErrorEvent,
+  CallProgressEvent,
+  CallRespondedEvent,
+} from "../../core/events.ts"
+import { mintNumber, requestIdOf } from "../../engine/ids.ts"
+import { refusal } from "../../core/errors.ts"
+import type { CallError, CallErrorOptions } from "../../core/errors.ts"
+import { toWallTime, wallTimeOf } from "../../internal/clock.ts"
+import type { DeadlineEntry } from "../../internal/deadlines.ts"
+import { markForwarded, markInternal } from "../../core/error-marks.ts"
+import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
+import type { ProgressUpdate } from "../../core/types.ts"
+import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
+import type { Endpoint, Pending, Served } from "../endpoint.ts"
+import { requestEvent } from "./options.ts"
+import type { PendingOptions } from "./options.ts"
+import { notify } from "../../internal/notify.ts"
+
+/** What calls and streams that wait have in common: a beginning, and one end out of many. */
+export abstract class PendingRequest implements DeadlineEntry, Pending {
+  readonly number: number = mintNumber()
+  readonly requestId: string
+  readonly operationId: string
+  served: Served | undefined = undefined
+  /** Nothing concerns it any more. */
+  isOver = false
+  readonly endpoint: Endpoint
+  protected readonly options: PendingOptions | undefined
+  /** A time of the clock; `undefined` until it is asked for, when only a timeout is known. */
+  #deadline: number | undefined = undefined
+  #timeout = Number.POSITIVE_INFINITY
+  #isSent = false
+
+  // Links of the deadline list; `Deadlines` keeps them.
+  bucket: DeadlineEntry["bucket"] = undefined
+  dueBefore: DeadlineEntry | undefined = undefined
+  dueAfter: DeadlineEntry | undefined = undefined
+
+  constructor(endpoint: Endpoint, operationId: string, options: PendingOptions | undefined) {
+    this.endpoint = endpoint
+    this.requestId = requestIdOf(this.number)
+    this.operationId = operationId
+    this.options = options
+  }
+
+  abstract readonly kind: "call" | "stream"
+  abstract responded(event: CallRespondedEvent): void
+  abstract completed(event: CallCompletedEvent): void
+  /** Tells whoever waits that there will be no more. */
+  protected abstract settle(error: CallError): void
+
+  /** Sends the request, or fails without having sent it. */
+  begin(input: unknown, deadline: number | undefined, window?: number): void {
+    const { endpoint, options } = this
+    if (endpoint.isClosed) {
+      this.fail(this.error("UNAVAILABLE", "was not called: the call protocol is closed.", NOT_SENT))
+      return
+    }
+    const signal = options?.signal
+    if (signal?.aborted === true) {
+      const cause: unknown = signal.reason
+      this.fail(this.error("ABORTED", "was aborted before it began.", { ...NOT_SENT, cause }))
+      return
+    }
+    this.#settleTime(deadline)
+    if (this.#timeout <= 0) {
+      this.fail(this.error("TIMEOUT", "was not called: its deadline had passed.", NOT_SENT))
+      return
+    }
+    endpoint.pending.add(this)
+    this.#isSent = true
+    if (this.#timeout === Number.POSITIVE_INFINITY) this.#deadline = this.#timeout
+    else if (this.#deadline === undefined) endpoint.deadlines.addUndated(this)
+    else endpoint.deadlines.add(this)
+    if (signal !== undefined) heedSignal(signal, this)
+    const told = endpoint.link.isLocal === true ? deadline : undefined
+    const left = told === undefined ? this.#timeoutToTell(deadline) : undefined
+    const event = requestEvent(this, input, told, left, options)
+    endpoint.sending = this
+    try {
+      endpoint.link.send(window === undefined ? event : { ...event, window })
+    } catch (thrown) {
+      this.fail(sendFailure(thrown, this.operationId, this.requestId))
+    }
+    endpoint.sending = undefined
+  }
+
+  due(now: number = this.endpoint.settings.clock.now()): number {
+    return (this.#deadline ??= now + this.#timeout)
+  }
+
+  expire(): void {
+    const { operationId, requestId } = this
+    const { clock } = this.endpoint.settings
+    this.leave(
+      refusal(
+        "TIMEOUT",
+        `No response to "${operationId}" within ${this.#timeout} ms (request ${requestId}).`,
+        {
+          operationId,
+          requestId,
+          details: { deadline: toWallTime(clock, this.due()) },
+          ...this.#fate(),
+        },
+      ),
+      "The deadline passed.",
+    )
+  }
+
+  /**
+   * Settles how long it may take.
+   *
+   * Without a deadline the clock is not read: that is a good part of a small call, and most are over before
+   * it matters.
+   */
+  #settleTime(deadline: number | undefined): void {
+    const { settings } = this.endpoint
+    const isDefault = this.kind === "call" && deadline === undefined
+    this.#timeout =
+      this.options?.timeout ?? (isDefault ? settings.timeout : Number.POSITIVE_INFINITY)
+    if (deadline === undefined) return
+    this.#timeout = Math.min(this.#timeout, deadline - wallTimeOf(settings.clock))
+    this.#deadline = settings.clock.now() + this.#timeout
+  }
+
+  /** The milliseconds that the peer is told of; `undefined` when the caller said nothing. */
+  #timeoutToTell(deadline: number | undefined): number | undefined {
+    const isStated =
+      deadline !== undefined ||
+      this.options?.timeout !== undefined ||
+      this.#timeout !== Number.POSITIVE_INFINITY
+    return isStated ? this.#timeout : undefined
+  }
+
+  /** The caller's signal fired. */
+  handleEvent(): void {
+    const cause: unknown = this.options?.signal?.reason
+    this.leave(this.error("ABORTED", "was aborted.", { cause, ...this.#effect() }), undefined)
+  }
+
+  abort(reason?: string): void {
+    if (this.isOver) return
+    const why = reason === undefined ? "was aborted." : `was aborted: ${reason}`
+    this.leave(this.error("ABORTED", why, this.#effect()), reason)
+  }
+
+  /** What the link knows of a request that is given up. */
+  #fate(): CallErrorOptions {
+    return this.endpoint.link.fateOf?.(this.requestId) ?? {}
+  }
+
+  mayHaveExecuted(): boolean {
+    return this.#isSent && (this.#fate().mayHaveExecuted ?? true)
+  }
+
+  /** The same for one that its caller gave up, who does not want it again. */
+  #effect(): CallErrorOptions {
+    if (!this.#isSent) return NOT_SENT
+    const { mayHaveExecuted } = this.#fate()
+    return mayHaveExecuted === undefined ? {} : { mayHaveExecuted }
+  }
+
+  /** Ends it here, and tells the peer to stop. */
+  protected leave(error: CallError, reason: string | undefined): void {
+    if (this.isOver) return
+    const { endpoint, requestId, served } = this
+    this.fail(error)
+    if (served !== undefined) served.abort(reason ?? CALLER_LEFT)
+    if (served !== undefined || !this.#isSent) return
+    endpoint.tell(
+      reason === undefined
+        ? { type: "call.aborted", requestId }
+        : { type: "call.aborted", requestId, reason },
+    )
+  }
+
+  fail(error: CallError): void {
+    if (this.isOver) return
+    this.finish()
+    this.settle(error)
+  }
+
+  failed(event: CallErrorEvent): void {
+    this.fail(errorOf(event, this.operationId))
+  }
+
+  abortedByPeer(event: CallAbortedEvent): void {
+    const why = event.reason === undefined ? "" : `: ${event.reason}`
+    this.fail(this.error("ABORTED", `was aborted by the other side${why}`))
+  }
+
+  progressed(event: CallProgressEvent): void {
+    const { progress, total, message } = event
+    const update: ProgressUpdate = {
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    }
+    const { operationId, options, endpoint } = this
+    const tell = (): unknown => options?.progress?.(update)
+    notify(endpoint.settings.logger, "A progress listener threw", tell, { operationId })
+  }
+
+  /** Takes it out of everything that would end it. */
+  protected finish(): void {
+    this.isOver = true
+    const { endpoint, options } = this
+    if (this.#isSent) endpoint.pending.remove(this)
+    if (this.bucket !== undefined) endpoint.deadlines.remove(this)
+    if (options?.signal !== undefined) ignoreSignal(options.signal, this)
+  }
+
+  protected error(code: string, what: string, options: CallErrorOptions = {}): CallError {
+    const { operationId, requestId } = this
+    return refusal(code, `"${operationId}" ${what}`, { operationId, requestId, ...options })
+  }
+}
+
+const NOT_SENT: CallErrorOptions = { mayHaveExecuted: false }
+
+/** The error that the peer sent. */
+function errorOf(event: CallErrorEvent, operationId: string): CallError {
+  const { code, message, details, retryable, mayHaveExecuted, retryAfterMs, requestId } = event
+  const error = refusal(code, message, {
+    details,
+    retryable,
+    mayHaveExecuted,
+    retryAfterMs,
+    requestId,
+    operationId,
+  })
+  return markForwarded(event.internal === true ? markInternal(error) : error)
+}

@@ -1,0 +1,249 @@
+import { isCallError } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import { refusal } from "../../core/errors.ts"
+import type { EnvelopeStream } from "../../core/infer.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { errorEvent } from "../../core/error-event.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
+import { isResponseEnvelope } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { typeName } from "../../internal/describe.ts"
+import type { Transport } from "../transport.ts"
+import { Endpoint } from "../endpoint.ts"
+import { EventTargetLink, isEventTarget, LoopbackLink } from "../links.ts"
+import { PendingCall } from "./call.ts"
+import { requestFault } from "./options.ts"
+import type { PendingOptions } from "./options.ts"
+import { PendingStream } from "./stream.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
+
+/** What may be set on a `PendingRequestMap`. */
+export interface PendingRequestMapOptions {
+  /** Milliseconds a call may take when its caller gives no deadline; 30,000. `Infinity` for no limit. */
+  readonly timeout?: number | undefined
+  /** Items of a stream that may be on their way to its consumer; 256. */
+  readonly window?: number | undefined
+  readonly logger?: Logger | undefined
+  readonly clock?: Clock | undefined
+}
+
+export const PENDING_MAP_OPTIONS: OptionsSchema<PendingRequestMapOptions> = {
+  timeout: "duration",
+  window: { min: 1, max: Number.MAX_SAFE_INTEGER, whole: true },
+  logger: "logger",
+  clock: "clock",
+}
+
+/** What `call` returns: a promise that knows its request. */
+export interface PendingResponse<TOutput = unknown> extends Promise<ResponseEnvelope<TOutput>> {
+  readonly requestId: string
+  /** Ends the call with `ABORTED`, and its handler on the other side. */
+  abort(reason?: string): void
+}
+
+/** What `subscribe` returns: a stream that knows its request. */
+export interface PendingSubscription<TOutput = unknown> extends EnvelopeStream<TOutput> {
+  readonly requestId: string
+  /** Ends the stream with `ABORTED`, and its handler on the other side. */
+  abort(reason?: string): void
+}
+
+let reach: (map: PendingRequestMap) => Endpoint
+
+/**
+ * The caller's side of the call protocol: sends requests over a link and brings back what belongs to them.
+ *
+ * The link is an `EventTarget`, a transport, or nothing for calls within this process. Whoever makes a map
+ * closes it; that also closes its transport.
+ */
+export class PendingRequestMap {
+  readonly #endpoint: Endpoint
+
+  static {
+    reach = (map) => map.#endpoint
+  }
+
+  constructor(link?: EventTarget | Transport, options: PendingRequestMapOptions = {}) {
+    validateOptions("new PendingRequestMap", options, PENDING_MAP_OPTIONS)
+    const { timeout = 30_000, window = 256, clock = systemClock } = options
+    const logger = isolatedLogger(options.logger)
+    this.#endpoint = new Endpoint(linkOf(link), { timeout, window, logger, clock })
+  }
+
+  /** Calls an operation of the peer. */
+  call(operationId: string, input?: unknown, options?: PendingOptions): PendingResponse {
+    return startCall(this.#endpoint, operationId, input, options)
+  }
+
+  /** Opens a stream of the peer. Nothing is sent before the first item is asked for. */
+  subscribe(operationId: string, input?: unknown, options?: PendingOptions): PendingSubscription {
+    const fault = faultOf(operationId, options)
+    const settled = fault === undefined ? options : undefined
+    const stream = new PendingStream(this.#endpoint, operationId, input, settled)
+    if (fault !== undefined) stream.fail(fault)
+    return stream
+  }
+
+  /**
+   * Answers a request: the result of a call, or with `seq` one item of a stream.
+   *
+   * Throws on a raw value: the call handler wraps results, so a raw one means it was bypassed.
+   */
+  respond(requestId: string, output: ResponseEnvelope, seq?: number): void {
+    if (!isResponseEnvelope(output)) {
+      throw new TypeError(
+        `respond("${String(requestId)}") takes an envelope, got ${typeName(output)}; wrap the value with localEnvelope().`,
+      )
+    }
+    this.#endpoint.link.send(
+      seq === undefined
+        ? { type: "call.responded", requestId, output }
+        : { type: "call.responded", requestId, output, seq },
+    )
+  }
+
+  /** Ends a stream; `seq` is the number of its items. */
+  complete(requestId: string, seq?: number): void {
+    this.#endpoint.link.send(
+      seq === undefined
+        ? { type: "call.completed", requestId }
+        : { type: "call.completed", requestId, seq },
+    )
+  }
+
+  /** Answers a request with an error: a `CallError`, or its code and message. */
+  emitError(requestId: string, error: CallError): void
+  emitError(requestId: string, code: string, message: string, details?: unknown): void
+  emitError(
+    requestId: string,
+    codeOrError: string | CallError,
+    message = "The call failed.",
+    details?: unknown,
+  ): void {
+    const error = isCallError(codeOrError)
+      ? codeOrError
+      : refusal(codeOrError, message, { details })
+    this.#endpoint.link.send(errorEvent(requestId, error))
+  }
+
+  /** Ends a request that this side waits for or works on. One that is unknown or over is left alone. */
+  abort(requestId: string, reason?: string): void {
+    const { pending, served } = this.#endpoint
+    const waiting = pending.get(requestId)
+    if (waiting !== undefined) {
+      waiting.abort(reason)
+      return
+    }
+    const working = served.get(requestId)
+    if (working === undefined) return
+    working.abort(reason ?? "The call was aborted.")
+    this.#endpoint.tell(
+      reason === undefined
+        ? { type: "call.aborted", requestId }
+        : { type: "call.aborted", requestId, reason },
+    )
+  }
+
+  /** Calls and streams that have not ended. */
+  getPendingCount(): number {
+    return this.#endpoint.pending.size
+  }
+
+  /** Events that arrived and did not fit `CallEventSchema`. */
+  get droppedCount(): number {
+    return this.#endpoint.dropped
+  }
+
+  /** Ends everything with `ABORTED`, tells the peer, and closes the transport. */
+  async close(): Promise<void> {
+    await this.#endpoint.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+}
+
+/** Makes a call. `failed` receives its error first, and whether that is what the peer answered. */
+export function startCall(
+  endpoint: Endpoint,
+  operationId: string,
+  input: unknown,
+  options: PendingOptions | undefined,
+  failed?: (error: CallError, isAnswer: boolean) => void,
+): PendingResponse {
+  const call = new PendingCall(endpoint, operationId, options)
+  const promise = new Promise(capture) as Promise<ResponseEnvelope> & {
+    requestId: string
+    abort: (reason?: string) => void
+  }
+  call.resolve = capturedResolve
+  call.reject = capturedReject
+  call.failing = failed
+  promise.requestId = call.requestId
+  promise.abort = (reason) => call.abort(reason)
+  const fault = faultOf(operationId, options)
+  if (fault === undefined) call.begin(input, options?.deadline)
+  else call.fail(fault)
+  return promise
+}
+
+/** What the parts of the protocol share behind a map. */
+export function endpointOf(map: PendingRequestMap): Endpoint {
+  return reach(map)
+}
+
+/** Whatever calls can travel over. */
+export type CallLink = EventTarget | Transport | PendingRequestMap
+
+const maps = new WeakMap<object, PendingRequestMap>()
+
+/** The map over a link. A transport has one, whoever asks: it can be listened to once only. */
+export function callMapOver(link: CallLink, options?: PendingRequestMapOptions): PendingRequestMap {
+  if (link instanceof PendingRequestMap) return link
+  if (isObject(link) && isEventTarget(link)) return new PendingRequestMap(link, options)
+  let map = maps.get(link)
+  if (map === undefined || reach(map).isClosed) {
+    map = new PendingRequestMap(link, options)
+    maps.set(link, map)
+  }
+  return map
+}
+
+function linkOf(link: EventTarget | Transport | undefined): Transport {
+  if (link === undefined) return new LoopbackLink()
+  if (isObject(link)) {
+    if (isEventTarget(link)) return new EventTargetLink(link)
+    const { open, send, close } = link as Partial<Transport>
+    if ([open, send, close].every((method) => typeof method === "function")) return link
+  }
+  throw new TypeError(
+    `new PendingRequestMap(link): link must be an EventTarget or a transport, got ${typeName(link)}.`,
+  )
+}
+
+function faultOf(operationId: unknown, options: PendingOptions | undefined): CallError | undefined {
+  try {
+    return requestFault(operationId, options)
+  } catch (cause) {
+    return refusal("VALIDATION_ERROR", `The options of a call cannot be read.`, { cause })
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+// One executor for all promises, read at once: a closure for each would be one more object a call.
+let capturedResolve: (value: ResponseEnvelope) => void
+let capturedReject: (error: CallError) => void
+function capture(
+  resolve: (value: ResponseEnvelope) => void,
+  reject: (error: unknown) => void,
+): void {
+  capturedResolve = resolve
+  capturedReject = reject
+}

@@ -1,0 +1,199 @@
+import type { CallCompletedEvent, CallRespondedEvent } from "../../core/events.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { EnvelopeStream } from "../../core/infer.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { Endpoint } from "../endpoint.ts"
+import { PendingRequest } from "./pending.ts"
+import type { PendingOptions } from "./options.ts"
+import { EndpointTimer } from "../timer.ts"
+
+type Result = IteratorResult<ResponseEnvelope, undefined>
+
+const DONE: Result = Object.freeze({ done: true, value: undefined })
+
+interface Waiter {
+  readonly resolve: (result: Result) => void
+  readonly reject: (error: CallError) => void
+}
+
+/**
+ * A stream from a peer. The request is sent when the first item is asked for.
+ *
+ * Items wait here until they are taken, as many as the window allows; taking half of a window grants
+ * the peer as many again. Items before an end or an error always come first.
+ */
+export class PendingStream extends PendingRequest implements EnvelopeStream {
+  readonly kind = "stream"
+  readonly #input: unknown
+  readonly #window: number
+  #hasBegun = false
+  #items: (ResponseEnvelope | undefined)[] = []
+  #head = 0
+  /** The number of the last item that arrived. */
+  #seq = 0
+  /** The number of the last item that the peer may send. */
+  #granted: number
+  /** Items that were taken since the peer was last given credit. */
+  #taken = 0
+  #waiters: Waiter[] = []
+  /** Why there are no more, until someone is told. */
+  #error: CallError | undefined
+  /** Runs while someone waits for an item, from one item to the next. */
+  readonly #idle: EndpointTimer | undefined
+  readonly #idleTimeout: number
+
+  constructor(
+    endpoint: Endpoint,
+    operationId: string,
+    input: unknown,
+    options: PendingOptions | undefined,
+  ) {
+    super(endpoint, operationId, options)
+    this.#input = input
+    this.#window = options?.window ?? endpoint.settings.window
+    this.#granted = this.#window
+    this.#idleTimeout = options?.idleTimeout ?? Number.POSITIVE_INFINITY
+    if (this.#idleTimeout !== Number.POSITIVE_INFINITY) {
+      this.#idle = new EndpointTimer(endpoint, () => this.#idled())
+    }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  next(): Promise<Result> {
+    if (!this.#hasBegun && !this.isOver) {
+      this.#hasBegun = true
+      this.begin(this.#input, this.options?.deadline, this.#window)
+    }
+    if (this.#head < this.#items.length)
+      return Promise.resolve({ done: false, value: this.#take() })
+    if (this.isOver) return this.#afterEnd()
+    return new Promise((resolve, reject) => {
+      this.#waiters.push({ resolve, reject })
+      this.#startIdle()
+    })
+  }
+
+  /** The consumer goes: the handler on the other side stops. */
+  async return(): Promise<Result> {
+    const leaving = this.error("ABORTED", "was left by its consumer.")
+    // Whoever still waits hears of a plain end.
+    const waiters = this.#takeWaiters()
+    this.leave(leaving, "The consumer left.")
+    this.#error = undefined
+    this.#items = []
+    this.#head = 0
+    for (const { resolve } of waiters) resolve(DONE)
+    return DONE
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.return()
+  }
+
+  responded(event: CallRespondedEvent): void {
+    const { seq = this.#seq + 1 } = event
+    // Said twice: the first one counted.
+    if (seq <= this.#seq) return
+    if (seq !== this.#seq + 1) {
+      this.#lose(`item ${this.#seq + 1} is missing (item ${seq} came)`)
+      return
+    }
+    this.#seq = seq
+    const waiter = this.#waiters.shift()
+    if (waiter === undefined) {
+      if (this.#items.length - this.#head >= this.#window) {
+        const why = `sends more than the ${this.#window} items it was granted.`
+        this.leave(this.error("SLOW_CONSUMER", why), "More items came than were granted.")
+        return
+      }
+      this.#items.push(event.output)
+      return
+    }
+    if (this.#idle !== undefined) this.#restartIdle()
+    waiter.resolve({ done: false, value: event.output })
+    this.#grant()
+  }
+
+  completed(event: CallCompletedEvent): void {
+    const { seq = this.#seq } = event
+    if (seq !== this.#seq) {
+      this.#lose(`it ended after ${seq} items, and ${this.#seq} came`)
+      return
+    }
+    const waiters = this.#takeWaiters()
+    this.finish()
+    for (const { resolve } of waiters) resolve(DONE)
+  }
+
+  protected override finish(): void {
+    super.finish()
+    this.#idle?.stop()
+  }
+
+  protected settle(error: CallError): void {
+    const [first, ...others] = this.#takeWaiters()
+    // Nobody waits: the next one who asks hears of it, after the items that came before.
+    if (first === undefined) this.#error = error
+    else first.reject(error)
+    for (const { resolve } of others) resolve(DONE)
+  }
+
+  #take(): ResponseEnvelope {
+    const item = this.#items[this.#head] as ResponseEnvelope
+    this.#items[this.#head++] = undefined
+    if (this.#head === this.#items.length || this.#head >= this.#window) {
+      this.#items = this.#items.slice(this.#head)
+      this.#head = 0
+    }
+    this.#grant()
+    return item
+  }
+
+  /** Counts an item as taken; at half of the window the peer may send as many again. */
+  #grant(): void {
+    this.#taken++
+    if (this.isOver || this.#taken * 2 < this.#window) return
+    this.#granted += this.#taken
+    this.#taken = 0
+    const credit = this.#granted
+    if (this.served !== undefined) this.served.credit(credit)
+    else this.endpoint.tell({ type: "call.credit", requestId: this.requestId, credit })
+  }
+
+  #lose(what: string): void {
+    this.leave(this.error("DATA_LOSS", `lost data: ${what}.`), "Items were lost.")
+  }
+
+  #restartIdle(): void {
+    if (this.#waiters.length === 0) this.#idle?.stop()
+    else this.#startIdle()
+  }
+
+  #startIdle(): void {
+    if (this.#idle === undefined) return
+    this.#idle.start(this.endpoint.settings.clock.now() + this.#idleTimeout)
+  }
+
+  #idled(): void {
+    const idleTimeout = this.#idleTimeout
+    this.leave(
+      this.error("TIMEOUT", `sent nothing for ${idleTimeout} ms.`, { details: { idleTimeout } }),
+      "Nothing came for too long.",
+    )
+  }
+
+  #afterEnd(): Promise<Result> {
+    const error = this.#error
+    this.#error = undefined
+    return error === undefined ? Promise.resolve(DONE) : Promise.reject(error)
+  }
+
+  #takeWaiters(): Waiter[] {
+    const waiters = this.#waiters
+    this.#waiters = []
+    return waiters
+  }
+}

@@ -1,0 +1,149 @@
+import type { Clock } from "../../internal/platform.ts"
+import type { WaitingCall } from "./account.ts"
+
+/** A call of an operation that waits for a slot. */
+export interface WaitingOperation extends WaitingCall {
+  readonly operationId: string
+}
+
+/** While operations share the slots, each may use so many times what is free: three quarters, if it is alone. */
+const SHARE = 3
+/** An operation counts as in use for so many milliseconds after a call of it arrived. */
+const IN_USE_MS = 60_000
+/** The part of the queue that is added for operations other than the one that has filled it. */
+const EXTRA = 1 / 4
+
+/**
+ * The slots of a server, and the calls that wait for one.
+ *
+ * An operation that is called alone may use all slots and the whole queue. Beside others it leaves some slots free,
+ * and they have room of their own in the queue; what waits starts in turns, one operation after the other. So an
+ * operation whose handlers are slow, or hang, costs the others little.
+ */
+export class OperationSlots {
+  readonly #most: number
+  readonly #mostQueued: number
+  readonly #clock: Pick<Clock, "now">
+  readonly #running = new Map<string, number>()
+  /** By operation, in the order of their turns; none is empty. */
+  readonly #queues = new Map<string, Set<WaitingOperation>>()
+  #used = 0
+  #waiting = 0
+  #isStarting = false
+  /** The operation that was called last, and the last call of any other. */
+  #latest = ""
+  #latestAt = Number.NEGATIVE_INFINITY
+  #otherAt = Number.NEGATIVE_INFINITY
+
+  constructor(most: number, mostQueued: number, clock: Pick<Clock, "now">) {
+    this.#most = most
+    this.#mostQueued = mostQueued
+    this.#clock = clock
+  }
+
+  /** Whether a call of this operation would run or wait now. */
+  hasRoom(operationId: string): boolean {
+    this.#called(operationId)
+    return this.#mayRun(operationId) || this.#mayWait(operationId)
+  }
+
+  /** Takes a slot, which `leave` gives back. */
+  tryEnter(operationId: string): boolean {
+    this.#called(operationId)
+    if (!this.#mayRun(operationId)) return false
+    this.#enter(operationId)
+    return true
+  }
+
+  /** Gives a slot back, and starts what may run instead. */
+  leave(operationId: string): void {
+    this.#leave(operationId)
+    // Calls that end as soon as they start are followed by the next one here, not one inside the other.
+    if (this.#isStarting) return
+    this.#isStarting = true
+    for (let next = this.#next(); next !== undefined; next = this.#next()) {
+      this.dequeue(next)
+      this.#enter(next.operationId)
+      // Its link is closing.
+      if (!next.start()) this.#leave(next.operationId)
+    }
+    this.#isStarting = false
+  }
+
+  /** Lets a call wait for a slot, if there is room. */
+  enqueue(call: WaitingOperation): boolean {
+    const { operationId } = call
+    if (!this.#mayWait(operationId)) return false
+    const queue = this.#queues.get(operationId)
+    if (queue === undefined) this.#queues.set(operationId, new Set([call]))
+    else queue.add(call)
+    this.#waiting++
+    return true
+  }
+
+  dequeue(call: WaitingOperation): void {
+    const { operationId } = call
+    const queue = this.#queues.get(operationId)
+    if (queue?.delete(call) !== true) return
+    this.#waiting--
+    if (queue.size === 0) this.#queues.delete(operationId)
+  }
+
+  #enter(operationId: string): void {
+    this.#used++
+    this.#running.set(operationId, this.#runningOf(operationId) + 1)
+  }
+
+  #leave(operationId: string): void {
+    this.#used--
+    const left = this.#runningOf(operationId) - 1
+    if (left > 0) this.#running.set(operationId, left)
+    else this.#running.delete(operationId)
+  }
+
+  #runningOf(operationId: string): number {
+    return this.#running.get(operationId) ?? 0
+  }
+
+  #mayRun(operationId: string): boolean {
+    const free = this.#most - this.#used
+    if (free <= 0) return false
+    return this.#runningOf(operationId) < SHARE * free || !this.#isShared(operationId)
+  }
+
+  #mayWait(operationId: string): boolean {
+    if (this.#waiting < this.#mostQueued) return true
+    const extra = Math.floor(this.#mostQueued * (1 + EXTRA)) - this.#waiting
+    return (this.#queues.get(operationId)?.size ?? 0) < extra
+  }
+
+  /** The first of those whose turn it is; their operation's next turn comes after all others. */
+  #next(): WaitingOperation | undefined {
+    if (this.#waiting === 0) return undefined
+    for (const [operationId, queue] of this.#queues) {
+      if (!this.#mayRun(operationId)) continue
+      this.#queues.delete(operationId)
+      this.#queues.set(operationId, queue)
+      for (const call of queue) return call
+    }
+    return undefined
+  }
+
+  #called(operationId: string): void {
+    // What every peer asks for when it connects says nothing about the load.
+    if (operationId.startsWith("services.")) return
+    const now = this.#clock.now()
+    if (operationId !== this.#latest) {
+      this.#latest = operationId
+      this.#otherAt = this.#latestAt
+    }
+    this.#latestAt = now
+  }
+
+  /** Whether other operations are in use. */
+  #isShared(operationId: string): boolean {
+    if (this.#used > this.#runningOf(operationId)) return true
+    const otherAt = operationId === this.#latest ? this.#otherAt : this.#latestAt
+    return this.#clock.now() - otherAt < IN_USE_MS
+  }
+}

@@ -1,0 +1,184 @@
+import type { CallRequestedEvent } from "../../core/events.ts"
+import { ERROR_REPORTING, Failures, loggerOf } from "../../engine/failures.ts"
+import type { ErrorReporting } from "../../engine/failures.ts"
+import type { CallError } from "../../core/errors.ts"
+import { isCallEvent } from "../../core/is-event.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import type { AccountOf } from "./account.ts"
+import { callMapOver, endpointOf, PendingRequestMap } from "../pending/request-map.ts"
+import type { CallLink } from "../pending/request-map.ts"
+import { RequestServer, SERVE_LIMITS } from "./server.ts"
+import type { ResolveIdentity, ServeLimits } from "./server.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
+
+/** What `buildCallHandler` takes. */
+export interface CallHandlerOptions extends ServeLimits, ErrorReporting {
+  readonly registry: AnyRegistry
+  /** Where answers go. */
+  readonly callMap: PendingRequestMap
+  /**
+   * Decides who is calling. Without it that is who the transport says, or, in this process and from a peer
+   * that is trusted, who the event says.
+   */
+  readonly resolveIdentity?: ResolveIdentity | undefined
+}
+
+const CALL_MAP = { methods: ["call", "respond"], expected: "a PendingRequestMap" }
+
+export const CALL_HANDLER_OPTIONS: OptionsSchema<CallHandlerOptions> = {
+  ...SERVE_LIMITS,
+  ...ERROR_REPORTING,
+  registry: { required: "registry" },
+  callMap: { required: CALL_MAP },
+  resolveIdentity: "function",
+}
+
+/** The same by another name. */
+export type CallHandlerConfig = CallHandlerOptions
+
+/**
+ * Runs the operation that a request asks for, and answers. Settles when that is over, whatever became of it;
+ * rejects with a `TypeError` only if it was given something else than a request.
+ */
+export type CallHandler = (event: CallRequestedEvent | Event) => Promise<void>
+
+/**
+ * What runs requests against a registry, to be attached wherever they arrive. `serveCalls` attaches it.
+ *
+ * That a caller left, and credit for streams, reach it through the map.
+ */
+export function buildCallHandler(options: CallHandlerOptions): CallHandler {
+  validateOptions("buildCallHandler", options, CALL_HANDLER_OPTIONS)
+  const server = serverOf(options, options.callMap, "buildCallHandler")
+  return (given) =>
+    new Promise((resolve) => {
+      server.requested(requestOf(given), undefined, resolve)
+    })
+}
+
+/** What `serveCalls` takes: a map, or the transport to make one for. */
+export interface ServeCallsOptions extends ServeLimits, ErrorReporting {
+  readonly registry: AnyRegistry
+  readonly callMap?: PendingRequestMap | undefined
+  readonly transport?: CallLink | undefined
+  readonly resolveIdentity?: ResolveIdentity | undefined
+  /** @internal For servers with several links of one caller: limits count for all of them together. */
+  readonly accountOf?: AccountOf | undefined
+  readonly logger?: Logger | undefined
+  readonly clock?: Clock | undefined
+}
+
+export const SERVE_CALLS_OPTIONS: OptionsSchema<ServeCallsOptions> = {
+  ...CALL_HANDLER_OPTIONS,
+  callMap: CALL_MAP,
+  transport: { methods: [], expected: "a transport or an EventTarget" },
+  accountOf: "function",
+  logger: "logger",
+  clock: "clock",
+}
+
+export const DRAIN_OPTIONS: OptionsSchema<{ readonly grace?: number }> = { grace: { min: 0 } }
+
+/** A registry that answers calls over a link. */
+export interface CallServer extends AsyncDisposable {
+  readonly callMap: PendingRequestMap
+  /** Requests that run or wait. */
+  readonly inFlight: number
+  /**
+   * Ends what runs with `UNAVAILABLE`, or with the code and words of `why`, in the order in which it was
+   * asked for. Closes the map if `serveCalls` made it.
+   */
+  close(why?: CallError): Promise<void>
+  /**
+   * Takes nothing new, waits for what runs, and closes. What is not over after `grace` milliseconds, 10,000,
+   * ends as with `close`.
+   */
+  drain(options?: { readonly grace?: number | undefined }): Promise<void>
+}
+
+/** Answers the calls that arrive over a link, until it is closed. */
+export function serveCalls(options: ServeCallsOptions): CallServer {
+  validateOptions("serveCalls", options, SERVE_CALLS_OPTIONS)
+  const { callMap: given, transport, logger, clock } = options
+  if (given === undefined && transport === undefined) {
+    throw new TypeError(
+      "serveCalls(options): give either callMap or transport, the way by which calls arrive; got neither.",
+    )
+  }
+  const callMap = given ?? callMapOver(transport as CallLink, { logger, clock })
+  const endpoint = endpointOf(callMap)
+  if (endpoint.server?.isClosed === false) {
+    throw new TypeError(
+      "serveCalls(options): this link is served already; close that server first.",
+    )
+  }
+  const server = serverOf(options, callMap, "serveCalls")
+  endpoint.server = server
+  endpoint.link.serve?.(server)
+  const close = async (why?: CallError): Promise<void> => {
+    // It stays, to tell those who still ask.
+    server.close(why)
+    if (given === undefined && !(transport instanceof PendingRequestMap)) await callMap.close()
+  }
+  return {
+    callMap,
+    get inFlight() {
+      return server.inFlight
+    },
+    close,
+    async drain(limits = {}) {
+      validateOptions("drain", limits, DRAIN_OPTIONS)
+      // A link that can leave sends what comes elsewhere; over others it is refused.
+      if (endpoint.link.leave === undefined) server.isLeaving = true
+      else endpoint.link.leave()
+      await server.idle(limits.grace ?? 10_000)
+      await close()
+    },
+    [Symbol.asyncDispose]: () => close(),
+  }
+}
+
+function serverOf(
+  options: ServeLimits &
+    ErrorReporting & {
+      readonly registry: AnyRegistry
+      readonly resolveIdentity?: ResolveIdentity | undefined
+      readonly accountOf?: AccountOf | undefined
+      readonly logger?: Logger | undefined
+    },
+  callMap: PendingRequestMap,
+  name: string,
+): RequestServer {
+  const { registry, resolveIdentity, accountOf } = options
+  if (!(callMap instanceof PendingRequestMap)) {
+    throw new TypeError(`${name}(options): callMap must be a PendingRequestMap.`)
+  }
+  const endpoint = endpointOf(callMap)
+  const { link, settings } = endpoint
+  const logger = isolatedLogger(options.logger ?? loggerOf(registry, settings.logger))
+  const isOneApplication = link.isLocal === true || link.isOneApplication === true
+  const failures = new Failures(
+    link.surface ?? (link.isLocal === true ? "memory" : "calls"),
+    options,
+    logger,
+    isOneApplication ? "expose" : "hide",
+  )
+  return new RequestServer(endpoint, registry, resolveIdentity, options, failures, accountOf)
+}
+
+/** An event as it was given to a handler: itself, its fields, or a `CustomEvent` around it. */
+function requestOf(given: unknown): CallRequestedEvent {
+  const inner = given instanceof Event ? (given as Partial<CustomEvent<unknown>>).detail : given
+  const event =
+    typeof inner === "object" && inner !== null && !("type" in inner)
+      ? { ...inner, type: "call.requested" }
+      : inner
+  if (isCallEvent(event) && event.type === "call.requested") return event
+  throw new TypeError(
+    `A call handler takes a "call.requested" event: { requestId, operationId, input, … }.`,
+  )
+}

@@ -1,0 +1,247 @@
+import type { CallRequestedEvent } from "../../core/events.ts"
+import type { Failures } from "../../engine/failures.ts"
+import { isCallError, refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import { CallSink } from "../../engine/sink.ts"
+import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { CallOptions, Identity, ProgressUpdate } from "../../core/types.ts"
+import { errorEvent } from "../../core/error-event.ts"
+import type { CallAccount, WaitingCall } from "./account.ts"
+import type { Endpoint, Pending, Served } from "../endpoint.ts"
+import { PendingCall } from "../pending/call.ts"
+import { EndpointTimer } from "../timer.ts"
+import { fromWallTime, toWallTime } from "../../internal/clock.ts"
+
+/** What a served request tells the server it belongs to. */
+export interface ServedHost {
+  readonly endpoint: Endpoint
+  readonly failures: Failures
+  /** The request is over; its place is free. */
+  over(request: ServedRequest): void
+  /** Runs a request that has waited; `false` when the link is closing. */
+  start(request: ServedRequest): boolean
+}
+
+/**
+ * A request that is being worked on. It is also what the registry is told about the call: who asks, until
+ * when, and what ends it.
+ */
+export class ServedRequest extends CallSink implements CallOptions, Served, WaitingCall {
+  readonly event: CallRequestedEvent
+  readonly host: ServedHost
+  identity: Identity | undefined = undefined
+  /** Where it counts among the server's limits. */
+  place: "none" | "queue" | "calls" | "streams" = "none"
+  /** Whose limits it counts on, where callers have several links. */
+  account: CallAccount | undefined = undefined
+  isOver = false
+  /** Who waits for it, when that is this very side: then nothing has to be sent. */
+  pending: Pending | undefined = undefined
+  readonly whenOver: (() => void) | undefined
+  /** The number of the last item that may be sent, and of the last that was. */
+  #credit: number
+  #seq = 0
+  #wake: (() => void) | undefined = undefined
+  /** A time of the clock; set where what is left had to be counted. */
+  #due: number | undefined = undefined
+
+  constructor(host: ServedHost, event: CallRequestedEvent, whenOver: (() => void) | undefined) {
+    super()
+    this.host = host
+    this.event = event
+    this.whenOver = whenOver
+    this.#credit = event.window ?? Number.POSITIVE_INFINITY
+  }
+
+  get requestId(): string {
+    return this.event.requestId
+  }
+
+  override get hasPlainInput(): boolean {
+    return this.host.endpoint.link.isLocal !== true
+  }
+
+  get parentRequestId(): string | undefined {
+    return this.event.parentRequestId
+  }
+
+  get operationId(): string {
+    return this.event.operationId
+  }
+
+  /** A date; one by another process's clock counts only where the peer gave no timeout. */
+  get deadline(): number | undefined {
+    if (this.#due !== undefined) return toWallTime(this.host.endpoint.settings.clock, this.#due)
+    return this.event.timeout === undefined ? this.event.deadline : undefined
+  }
+
+  get timeout(): number | undefined {
+    return this.#due === undefined ? this.event.timeout : undefined
+  }
+
+  /** It will not start at once, and its time runs from now on. */
+  postpone(): void {
+    const { timeout, deadline } = this.event
+    if (this.#due !== undefined) return
+    const { clock } = this.host.endpoint.settings
+    if (timeout !== undefined) this.#due = clock.now() + timeout
+    else if (deadline !== undefined) this.#due = fromWallTime(clock, deadline)
+  }
+
+  get metadata(): Readonly<Record<string, unknown>> | undefined {
+    const { metadata, traceparent } = this.event
+    return traceparent === undefined ? metadata : { traceparent, ...metadata }
+  }
+
+  get progress(): ((value: ProgressUpdate) => void) | undefined {
+    return this.event.progress === true ? (value) => this.#report(value) : undefined
+  }
+
+  start(): boolean {
+    return !this.isOver && this.host.start(this)
+  }
+
+  /** Runs a query or a mutation and answers with its result. */
+  runCall(registry: AnyRegistry): void {
+    const own = registry as Partial<Pick<OperationRegistry, "executeInto">>
+    if (own.executeInto !== undefined) {
+      own.executeInto(this.operationId, this.event.input, this)
+      return
+    }
+    registry.execute(this.operationId, this.event.input, this).then(
+      (envelope) => this.succeed(envelope),
+      (thrown: unknown) => this.fail(thrown),
+    )
+  }
+
+  /** Runs a subscription: an item when the caller has granted one and the link has room for it. */
+  async runStream(registry: AnyRegistry): Promise<void> {
+    const { link } = this.host.endpoint
+    this.postpone()
+    const stream = registry.subscribe(this.operationId, this.event.input, this)
+    try {
+      for (;;) {
+        if (this.#seq >= this.#credit) await this.#granted()
+        const room = link.ready?.()
+        if (room !== undefined) await room
+        if (this.isOver) return
+        const { done, value } = await stream.next()
+        if (this.isOver) return
+        if (done === true) break
+        const seq = ++this.#seq
+        link.send({ type: "call.responded", requestId: this.requestId, output: value, seq })
+      }
+      link.send({ type: "call.completed", requestId: this.requestId, seq: this.#seq })
+      this.#finish()
+    } catch (thrown) {
+      this.fail(thrown)
+      this.cancel(thrown)
+    }
+  }
+
+  credit(last: number): void {
+    this.#credit = Math.max(this.#credit, last)
+    this.#wake?.()
+  }
+
+  abort(reason: string): void {
+    if (this.isOver) return
+    this.#finish()
+    this.cancel(reason)
+  }
+
+  /** Answers with an error, once. */
+  fail(thrown: unknown): void {
+    if (this.isOver) return
+    this.#finish()
+    const { endpoint, failures } = this.host
+    endpoint.tell(errorEvent(this.requestId, failures.answer(thrown, this)))
+  }
+
+  succeed(output: ResponseEnvelope): void {
+    if (this.isOver) return
+    if (this.pending instanceof PendingCall) {
+      const { pending } = this
+      this.#finish()
+      pending.arrive(output)
+      return
+    }
+    const { link } = this.host.endpoint
+    const room = link.ready?.()
+    if (room !== undefined) {
+      void room.then(() => this.succeed(output))
+      return
+    }
+    try {
+      link.send({ type: "call.responded", requestId: this.requestId, output })
+    } catch (thrown) {
+      this.fail(isCallError(thrown) ? withEffect(thrown) : thrown)
+      return
+    }
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.isOver = true
+    const { endpoint } = this.host
+    if (this.pending === undefined) endpoint.served.delete(this.requestId)
+    else this.pending.served = undefined
+    this.host.over(this)
+    this.#wake?.()
+    this.whenOver?.()
+  }
+
+  /**
+   * Waits for credit. The registry ends a stream in time, but nobody asks it meanwhile; and where events can
+   * be lost, that the caller left may be one of them: so the caller's own patience counts then.
+   */
+  #granted(): Promise<void> {
+    const { endpoint } = this.host
+    const { idleTimeout } = this.event
+    const mayLose = endpoint.link.mayRepeat === true || endpoint.link.mayLose === true
+    const patience =
+      mayLose && idleTimeout !== undefined
+        ? endpoint.settings.clock.now() + idleTimeout
+        : Number.POSITIVE_INFINITY
+    const deadline = this.#due ?? Number.POSITIVE_INFINITY
+    const timer = new EndpointTimer(endpoint, () => this.#stalled(patience < deadline))
+    timer.start(Math.min(deadline, patience))
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        if (this.#seq >= this.#credit && !this.isOver) return
+        this.#wake = undefined
+        timer.stop()
+        resolve()
+      }
+      this.#wake()
+    })
+  }
+
+  #stalled(isSlow: boolean): void {
+    const { operationId, requestId } = this
+    const why = `The consumer of "${operationId}" took no items for too long.`
+    const error = refusal(isSlow ? "SLOW_CONSUMER" : "TIMEOUT", why, { operationId, requestId })
+    this.fail(error)
+    this.cancel(error)
+  }
+
+  #report(value: ProgressUpdate): void {
+    if (this.isOver) return
+    const { progress, total, message } = value
+    this.host.endpoint.tell({
+      type: "call.progress",
+      requestId: this.requestId,
+      progress,
+      ...(total !== undefined && { total }),
+      ...(message !== undefined && { message }),
+    })
+  }
+}
+
+/** An answer that could not be sent: the handler ran all the same. */
+function withEffect(error: CallError): CallError {
+  if (error.mayHaveExecuted) return error
+  const { code, message, details } = error
+  return refusal(code, message, { details, mayHaveExecuted: true, retryable: false, cause: error })
+}

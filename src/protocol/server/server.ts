@@ -1,0 +1,299 @@
+import type { CallRequestedEvent } from "../../core/events.ts"
+import type { Failures } from "../../engine/failures.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { AnyRegistry } from "../../engine/registry.ts"
+import type { ServedOperation, ServedOperations, TransportPeer } from "../transport.ts"
+import type { Identity, OperationSpec } from "../../core/types.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import { errorEvent } from "../../core/error-event.ts"
+import type { AccountOf } from "./account.ts"
+import type { Endpoint, RequestHandler } from "../endpoint.ts"
+import { LoopbackLink } from "../links.ts"
+import { OperationSlots } from "./operation-slots.ts"
+import { RecentIds } from "../recent-ids.ts"
+import { closing, ending, missing, overloaded, unauthenticated, wrongKind } from "../refusals.ts"
+import { ServedRequest } from "./served.ts"
+import type { ServedHost } from "./served.ts"
+import { servicesOf } from "../services.ts"
+
+/** Who sent a request, as far as the transport knows. */
+export type CallPeer = TransportPeer
+
+/** Decides who is calling. What it throws is told to the caller as `UNAUTHENTICATED`. */
+export type ResolveIdentity = (
+  event: CallRequestedEvent,
+  peer: CallPeer,
+) => Identity | undefined | Promise<Identity | undefined>
+
+/** How much one peer may ask for at once. */
+export interface ServeLimits {
+  /** Calls that run at the same time; no limit. An operation leaves some of them free while others are in use. */
+  readonly maxInFlight?: number | undefined
+  /** Calls that wait for a slot; 1,000, and a quarter more of operations that have not filled it. Then `OVERLOADED`. */
+  readonly maxQueued?: number | undefined
+  /** Streams that are open at the same time; no limit. */
+  readonly maxStreams?: number | undefined
+}
+
+export const SERVE_LIMITS: OptionsSchema<ServeLimits> = {
+  maxInFlight: { min: 1 },
+  maxQueued: { min: 0 },
+  maxStreams: { min: 0 },
+}
+
+/** The receiving side of a link: decides who calls, what exists for them and how much at once. */
+export class RequestServer implements RequestHandler, ServedHost, ServedOperations {
+  readonly endpoint: Endpoint
+  readonly failures: Failures
+  readonly #registry: AnyRegistry
+  readonly #resolveIdentity: ResolveIdentity | undefined
+  readonly #accountOf: AccountOf | undefined
+  readonly #maxInFlight: number
+  readonly #maxQueued: number
+  readonly #maxStreams: number
+  /** Where limits count for this link alone, and there are any. */
+  readonly #slots: OperationSlots | undefined
+  readonly #recent: RecentIds | undefined
+  readonly #isLoopback: boolean
+  #calls = 0
+  #waiting = 0
+  #streams = 0
+  readonly #whenIdle = new Set<() => void>()
+  isClosed = false
+  /** What comes is refused, and what runs goes on. */
+  isLeaving = false
+
+  constructor(
+    endpoint: Endpoint,
+    registry: AnyRegistry,
+    resolveIdentity: ResolveIdentity | undefined,
+    limits: ServeLimits,
+    failures: Failures,
+    accountOf?: AccountOf,
+  ) {
+    this.endpoint = endpoint
+    this.failures = failures
+    this.#registry = registry
+    this.#resolveIdentity = resolveIdentity
+    this.#accountOf = accountOf
+    this.#maxInFlight = limits.maxInFlight ?? Number.POSITIVE_INFINITY
+    this.#maxQueued = limits.maxQueued ?? 1000
+    this.#maxStreams = limits.maxStreams ?? Number.POSITIVE_INFINITY
+    if (accountOf === undefined && this.#maxInFlight !== Number.POSITIVE_INFINITY) {
+      const { settings } = endpoint
+      this.#slots = new OperationSlots(this.#maxInFlight, this.#maxQueued, settings.clock)
+    }
+    this.#isLoopback = endpoint.link instanceof LoopbackLink
+    this.#recent = endpoint.link.mayRepeat === true ? new RecentIds() : undefined
+  }
+
+  get inFlight(): number {
+    return this.#calls + this.#streams + this.#waiting
+  }
+
+  requested(event: CallRequestedEvent, peer?: TransportPeer, whenOver?: () => void): void {
+    const { requestId } = event
+    const { served } = this.endpoint
+    // Said twice: it is run once. What this side sends to itself is never said twice.
+    if (
+      !this.#isLoopback &&
+      (served.has(requestId) || this.#recent?.remember(requestId) === false)
+    ) {
+      whenOver?.()
+      return
+    }
+    if (this.isClosed || this.isLeaving) {
+      this.endpoint.tell(errorEvent(requestId, closing(event.operationId, false)))
+      whenOver?.()
+      return
+    }
+    const request = new ServedRequest(this, event, whenOver)
+    const pending = this.#isLoopback ? this.endpoint.sending : undefined
+    if (pending?.requestId === requestId) {
+      request.pending = pending
+      pending.served = request
+    } else served.set(requestId, request)
+    if (this.#resolveIdentity === undefined) {
+      const { link, isTrusted } = this.endpoint
+      request.identity = (isTrusted ? event.identity : undefined) ?? peer?.identity ?? link.identity
+      this.#admit(request)
+      return
+    }
+    void this.#identify(request, this.#resolveIdentity, peer)
+  }
+
+  list(): readonly ServedOperation[] {
+    return this.#registry
+      .getAllSpecs()
+      .filter(({ visibility }) => visibility !== "internal")
+      .map(({ namespace, name, type, annotations }) => ({
+        id: `${namespace}.${name}`,
+        isIdempotent: annotations?.idempotent ?? type === "query",
+      }))
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#registry.onChange(listener)
+  }
+
+  versionOf(operationId: string): string | undefined {
+    return this.#specFor(operationId)?.version
+  }
+
+  refuse(operationId: string): CallError | undefined {
+    if (this.isClosed || this.isLeaving) return closing(operationId, false)
+    const isStream = this.#specFor(operationId)?.type === "subscription"
+    if (isStream) {
+      return this.#streams < this.#maxStreams ? undefined : this.#tooManyStreams(operationId)
+    }
+    return this.#slots?.hasRoom(operationId) === false ? this.#tooManyCalls(operationId) : undefined
+  }
+
+  /** A slot is free. */
+  over(request: ServedRequest): void {
+    const { place, account } = request
+    request.place = "none"
+    if (place === "queue") {
+      this.#waiting--
+      account?.dequeue(request)
+      this.#slots?.dequeue(request)
+    } else if (place === "streams") {
+      this.#streams--
+      account?.leaveStream()
+    } else if (place === "calls") this.#calls--
+    if (this.inFlight === 0) for (const settle of this.#whenIdle) settle()
+    if (place !== "calls") return
+    if (account === undefined) this.#slots?.leave(request.operationId)
+    else account.leave()
+  }
+
+  /** Runs a request that has waited for its place. */
+  start(request: ServedRequest): boolean {
+    if (this.isClosed || this.endpoint.isEnding || this.endpoint.isClosed) return false
+    this.#waiting--
+    this.#run(request)
+    return true
+  }
+
+  /** Resolves when nothing runs or waits, after so many milliseconds at the latest. */
+  idle(grace: number): Promise<void> {
+    if (this.inFlight === 0 || this.isClosed) return Promise.resolve()
+    const { clock } = this.endpoint.settings
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        clock.clearTimeout(timer)
+        this.#whenIdle.delete(settle)
+        resolve()
+      }
+      const timer = clock.setTimeout(settle, grace)
+      this.#whenIdle.add(settle)
+    })
+  }
+
+  /** Refuses what comes, and ends what runs; with what `why` says, if that is something else. */
+  close(why?: CallError): void {
+    this.isClosed = true
+    const { served, pending } = this.endpoint
+    for (const request of [...served.values(), ...pending.all().map((entry) => entry.served)]) {
+      if (!(request instanceof ServedRequest) || request.host !== this) continue
+      const { requestId, operationId } = request
+      const isQueued = request.place === "queue"
+      request.abort(why?.message ?? "The server was closed.")
+      const error =
+        why === undefined ? closing(operationId, true) : ending(operationId, why, isQueued)
+      this.endpoint.tell(errorEvent(requestId, error))
+    }
+  }
+
+  async #identify(
+    request: ServedRequest,
+    resolve: ResolveIdentity,
+    peer: TransportPeer | undefined,
+  ): Promise<void> {
+    const { identity } = this.endpoint.link
+    try {
+      const found = resolve(request.event, peer ?? (identity === undefined ? {} : { identity }))
+      if (found instanceof Promise) request.postpone()
+      request.identity = await found
+    } catch (thrown) {
+      request.fail(unauthenticated(request.operationId, thrown))
+      return
+    }
+    if (!request.isOver) this.#admit(request)
+  }
+
+  #admit(request: ServedRequest): void {
+    const { event, identity, operationId } = request
+    const account = this.#accountOf?.(identity)
+    const unpaid = account?.charge(1)
+    if (unpaid !== undefined) {
+      request.fail(unpaid)
+      return
+    }
+    request.account = account
+    const spec = this.#specFor(operationId)
+    if (spec === undefined) {
+      request.fail(missing(this.#registry, operationId, identity))
+      return
+    }
+    const isStream = spec.type === "subscription"
+    if (event.kind !== undefined && isStream !== (event.kind === "stream")) {
+      request.fail(wrongKind(operationId, spec))
+      return
+    }
+    if (isStream) this.#open(request)
+    else if (account?.tryEnter(this.#maxInFlight) ?? this.#slots?.tryEnter(operationId) ?? true) {
+      this.#run(request)
+    } else this.#enqueue(request)
+  }
+
+  #run(request: ServedRequest): void {
+    request.place = "calls"
+    this.#calls++
+    request.runCall(this.#registryFor(request.operationId))
+  }
+
+  #open(request: ServedRequest): void {
+    if (!(request.account?.tryStream(this.#maxStreams) ?? this.#streams < this.#maxStreams)) {
+      request.fail(this.#tooManyStreams(request.operationId))
+      return
+    }
+    request.place = "streams"
+    this.#streams++
+    // Whatever goes wrong in there is told to the caller.
+    void request.runStream(this.#registryFor(request.operationId))
+  }
+
+  #enqueue(request: ServedRequest): void {
+    const { account } = request
+    const hasRoom =
+      account?.enqueue(request, this.#maxInFlight, this.#maxQueued) ?? this.#slots?.enqueue(request)
+    if (hasRoom === false) {
+      request.fail(this.#tooManyCalls(request.operationId))
+      return
+    }
+    request.place = "queue"
+    request.postpone()
+    this.#waiting++
+  }
+
+  #tooManyStreams(operationId: string): CallError {
+    return overloaded(operationId, `${this.#maxStreams} streams are open`)
+  }
+
+  #tooManyCalls(operationId: string): CallError {
+    return overloaded(operationId, `${this.#maxQueued} calls wait already`)
+  }
+
+  #registryFor(operationId: string): AnyRegistry {
+    return operationId.startsWith("services.") && servicesOf(this.#registry).has(operationId)
+      ? servicesOf(this.#registry)
+      : this.#registry
+  }
+
+  /** What exists for a wire: internal operations do not. */
+  #specFor(operationId: string): OperationSpec | undefined {
+    const spec = this.#registryFor(operationId).getSpec(operationId)
+    return spec?.visibility === "internal" ? undefined : spec
+  }
+}

@@ -1,0 +1,61 @@
+import type { TSchema } from "typebox"
+import { validateOptions } from "../internal/options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
+import { admitSchema, type AdmitOptions, type SchemaDiagnostic } from "./admit.ts"
+import { jsonSchemaOf, type SchemaSide } from "./standard.ts"
+
+/** How `FromSchema` reads a schema, and who hears about the places it could not take over. */
+export interface FromSchemaOptions extends AdmitOptions {
+  /** Default: a warning on the console. */
+  onDiagnostic?: (diagnostic: SchemaDiagnostic) => void
+}
+
+export const FROM_SCHEMA_OPTIONS: OptionsSchema<FromSchemaOptions> = {
+  dialect: {
+    oneOf: ["2020-12", "2019-09", "draft-07", "draft-06", "draft-04", "openapi-3.0"],
+  },
+  strictNullable: "boolean",
+  documents: { record: "any" },
+  limits: { members: { depth: "count", nodes: "count", patternLength: "count" } },
+  onDiagnostic: "function",
+}
+
+/** Of `fromStandardSchema`. */
+export const FROM_STANDARD_SCHEMA_OPTIONS: OptionsSchema<
+  FromSchemaOptions & { readonly side?: SchemaSide }
+> = {
+  ...FROM_SCHEMA_OPTIONS,
+  side: { oneOf: ["input", "output"] },
+}
+
+const diagnosticsOf = new WeakMap<object, readonly SchemaDiagnostic[]>()
+
+/**
+ * Takes JSON Schema (2020-12, 2019-09, draft-07, -06, -04), OpenAPI 3.0's dialect, a TypeBox type, or anything
+ * with a Standard JSON Schema form, and gives plain, frozen, self-contained JSON Schema 2020-12.
+ *
+ * The result works with TypeBox's `Compile`, and its objects with `Type.Partial`, `Type.Pick`, `Value.Default` and
+ * similar functions. Those drop `$defs`: a property that refers to a definition then rejects every value.
+ * Parts that cannot be converted accept anything and are reported to `onDiagnostic`; see also
+ * {@link schemaDiagnostics}. Throws a `TypeError` for a value that is not a schema.
+ */
+export function FromSchema(schema: unknown, options: FromSchemaOptions = {}): TSchema {
+  validateOptions("FromSchema", options, FROM_SCHEMA_OPTIONS)
+  const { onDiagnostic = warn, ...admission } = options
+  const source = jsonSchemaOf(schema, "input")
+  const admitted = admitSchema(source, { ...admission, markTypes: true })
+  // One that came in admitted was reported when it was.
+  if (admitted.schema !== source) admitted.diagnostics.forEach((found) => onDiagnostic(found))
+  diagnosticsOf.set(admitted.schema, admitted.diagnostics)
+  return admitted.schema
+}
+
+/** The diagnostics of a schema that `FromSchema` gave; empty for any other. */
+export function schemaDiagnostics(schema: unknown): readonly SchemaDiagnostic[] {
+  if (typeof schema !== "object" || schema === null) return []
+  return diagnosticsOf.get(schema) ?? []
+}
+
+function warn({ path, message }: SchemaDiagnostic): void {
+  globalThis.console?.warn(`Schema at ${path === "" ? "its root" : path}: ${message}`)
+}

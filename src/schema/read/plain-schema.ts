@@ -1,0 +1,233 @@
+import { isNoValue, isPlainRecord, setOwn } from "../json.ts"
+import type { JsonSchema } from "../json.ts"
+import { keywordShape } from "../keywords.ts"
+
+/** How arguments of a tool become the input of an operation. */
+export interface InputForm {
+  readonly schema: JsonSchema
+  /** The operation's input among the arguments. */
+  readonly take: (given: Readonly<Record<string, unknown>>) => unknown
+  /** Where the operation's input is among the arguments, as a JSON pointer. */
+  readonly pointer: string
+  /** What a model has to be told because the schema no longer says it. */
+  readonly note?: string | undefined
+}
+
+/** What a result is held to, and whether it has to be put into an object. */
+export interface OutputForm {
+  readonly schema: JsonSchema
+  readonly isWrapped: boolean
+}
+
+/**
+ * Characters of an output schema that is shown. Some APIs describe results with all that they know:
+ * such a schema is longer than any result, and a page of them is more than clients can read.
+ */
+const MAX_OUTPUT_SCHEMA = 32_768
+
+/** What JSON Schema calls types; libraries have more, and clients refuse those. */
+const TYPES: ReadonlySet<unknown> = new Set([
+  "null",
+  "boolean",
+  "object",
+  "array",
+  "number",
+  "integer",
+  "string",
+])
+
+/** A schema as plain JSON: no symbols, no getters, no types that JSON does not have. */
+export function plainSchema(schema: unknown): JsonSchema {
+  return fromJson(JSON.stringify(schema))
+}
+
+function fromJson(json: string): JsonSchema {
+  const copy: unknown = JSON.parse(json)
+  if (copy === false) return { not: {} }
+  return isPlainRecord(copy) ? standard(copy) : {}
+}
+
+/** The input of an operation as an object, which is what a tool takes. */
+export function inputForm(schema: JsonSchema): InputForm {
+  if (isNoValue(schema) || schema["type"] === "null") {
+    return {
+      schema: { type: "object", additionalProperties: false },
+      // Some clients cannot send nothing, and send a placeholder.
+      take: () => (schema["type"] === "null" ? null : undefined),
+      pointer: "",
+    }
+  }
+  const plain = plainSchema(schema)
+  const object = mayBeVoid(schema) ? undefined : asObject(plain)
+  if (object !== undefined) return { schema: object, take: (given) => given, pointer: "" }
+  return wrappedInput(plain, !mayBeVoid(schema))
+}
+
+/** An input that is no object, as the only property of one. */
+export function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm {
+  return {
+    schema: {
+      type: "object",
+      properties: { input: movedTo("/properties/input", schema) },
+      ...(isRequired && { required: ["input"] }),
+      additionalProperties: false,
+    },
+    take: (given) => (Object.hasOwn(given, "input") ? given["input"] : undefined),
+    pointer: "/input",
+  }
+}
+
+/** The schema of a result, `undefined` where it says nothing, or more than is worth sending. */
+export function outputForm(
+  schema: JsonSchema,
+  isLegacy: boolean,
+  most: number = MAX_OUTPUT_SCHEMA,
+): OutputForm | undefined {
+  if (mayBeVoid(schema) || schema["type"] === "null") return undefined
+  const json = JSON.stringify(schema)
+  if (json.length > most) return undefined
+  const plain = fromJson(json)
+  if (!saysSomething(plain)) return undefined
+  const object = asObject(plain)
+  if (object !== undefined) return { schema: object, isWrapped: false }
+  if (!isLegacy) return { schema: plain, isWrapped: false }
+  return {
+    schema: {
+      type: "object",
+      properties: { result: movedTo("/properties/result", plain) },
+      required: ["result"],
+    },
+    isWrapped: true,
+  }
+}
+
+/** A schema with `type: "object"` at its root, when it accepts nothing but objects anyway, or everything. */
+export function asObject(schema: JsonSchema): JsonSchema | undefined {
+  if (schema["type"] === "object") return schema
+  if (!saysSomething(schema)) return { ...schema, type: "object" }
+  return isObjectOnly(schema, schema, 0) ? { type: "object", ...schema } : undefined
+}
+
+/** A schema for another place in a document: its own pointers lead there. */
+export function movedTo(place: string, schema: JsonSchema): JsonSchema {
+  if (typeof schema["$id"] === "string") return schema
+  const change = (node: JsonSchema): JsonSchema => {
+    const { $ref } = node
+    if (typeof $ref !== "string" || !($ref === "#" || $ref.startsWith("#/"))) return node
+    return { ...node, $ref: `#${place}${$ref.slice(1)}` }
+  }
+  // A schema with an `$id` is a document of its own, wherever it lies.
+  return mapSchemas(schema, change, (node) => typeof node["$id"] !== "string")
+}
+
+/** Changes every schema in a schema, the outer ones first. */
+export function mapSchemas(
+  schema: JsonSchema,
+  change: (node: JsonSchema) => JsonSchema,
+  isWithin: (node: JsonSchema) => boolean = () => true,
+): JsonSchema {
+  const out: Record<string, unknown> = {}
+  const inner = (value: unknown): unknown =>
+    isPlainRecord(value) && isWithin(value) ? mapSchemas(value, change, isWithin) : value
+  for (const [keyword, value] of Object.entries(change(schema))) {
+    const shape = keywordShape(keyword)
+    let mapped: unknown = value
+    if ((shape === "map" || shape === "dependencies") && isPlainRecord(value)) {
+      const members: Record<string, unknown> = {}
+      for (const [key, member] of Object.entries(value)) setOwn(members, key, inner(member))
+      mapped = members
+    } else if (shape !== "data" && Array.isArray(value)) mapped = value.map(inner)
+    else if (shape === "single" || shape === "items") mapped = inner(value)
+    setOwn(out, keyword, mapped)
+  }
+  return out
+}
+
+/** The schema that a pointer of this document names; `undefined` when it is none of its own. */
+export function localTarget(root: JsonSchema, reference: string): JsonSchema | undefined {
+  if (reference === "#") return root
+  if (!reference.startsWith("#/")) return undefined
+  let value: unknown = root
+  for (const token of reference.slice(2).split("/")) {
+    const key = decoded(token).replaceAll("~1", "/").replaceAll("~0", "~")
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, key)) return undefined
+    value = (value as Record<string, unknown>)[key]
+  }
+  return isPlainRecord(value) ? value : undefined
+}
+
+/** Leaving the value out is fine. */
+export function mayBeVoid(schema: JsonSchema): boolean {
+  const { anyOf } = schema
+  return isNoValue(schema) || (Array.isArray(anyOf) && anyOf.some(isNoValue))
+}
+
+const WORDS: ReadonlySet<string> = new Set([
+  "$schema",
+  "$id",
+  "$comment",
+  "$defs",
+  "title",
+  "description",
+  "default",
+  "examples",
+  "deprecated",
+  "readOnly",
+  "writeOnly",
+  "format",
+  "contentMediaType",
+  "contentEncoding",
+])
+
+/** Whether a schema refuses anything. */
+export function saysSomething(schema: JsonSchema): boolean {
+  return Object.keys(schema).some((keyword) => !WORDS.has(keyword) && !keyword.startsWith("x-"))
+}
+
+function isObjectOnly(schema: unknown, root: JsonSchema, depth: number): boolean {
+  if (!isPlainRecord(schema) || depth > 16) return false
+  const { type, $ref, allOf, anyOf, oneOf } = schema
+  if (type !== undefined) return type === "object"
+  const isObject = (one: unknown): boolean => isObjectOnly(one, root, depth + 1)
+  if (typeof $ref === "string" && isObject(localTarget(root, $ref) ?? named(root, $ref)))
+    return true
+  if (Array.isArray(allOf) && allOf.some(isObject)) return true
+  if (Array.isArray(anyOf) && anyOf.length > 0 && anyOf.every(isObject)) return true
+  return Array.isArray(oneOf) && oneOf.length > 0 && oneOf.every(isObject)
+}
+
+/** Definitions that are referred to by their `$id`, as TypeBox writes recursive ones. */
+function named(root: JsonSchema, reference: string): unknown {
+  const { $defs } = root
+  if (!isPlainRecord($defs)) return undefined
+  return Object.values($defs).find((one) => isPlainRecord(one) && one["$id"] === reference)
+}
+
+/** Without what validators of clients refuse: types that JSON does not have, names that are required twice. */
+function standard(schema: JsonSchema): JsonSchema {
+  return mapSchemas(schema, (node) => {
+    const { type, anyOf, required } = node
+    let out: Record<string, unknown> = node
+    if (Array.isArray(required) && new Set(required).size < required.length) {
+      out = { ...out, required: [...new Set(required)] }
+    }
+    if (Array.isArray(anyOf) && anyOf.some(isNoValue)) {
+      const { anyOf: _, ...rest } = out
+      const left: unknown[] = anyOf.filter((one) => !isNoValue(one))
+      const [only] = left
+      if (left.length === 1 && isPlainRecord(only)) out = { ...rest, ...only }
+      else out = left.length === 0 ? rest : { ...rest, anyOf: left }
+    }
+    if (typeof type !== "string" || TYPES.has(type)) return out
+    const { type: _, ...rest } = out
+    return rest
+  })
+}
+
+function decoded(token: string): string {
+  try {
+    return decodeURIComponent(token)
+  } catch {
+    return token
+  }
+}

@@ -1,0 +1,189 @@
+import { Alphabet } from "./alphabet.ts"
+import type { Program } from "./program.ts"
+
+/** States that are remembered; beyond that the memory starts anew. */
+const MAX_STATES = 1_000
+
+/** New states in one text, after which states are no longer worth remembering. */
+const MAX_NEW = 500
+
+const NOTHING = new Uint8Array(0)
+
+/** A set of instructions to go on from, and what is known of the way there. */
+interface State {
+  readonly from: Int32Array
+  readonly isStart: boolean
+  readonly afterWord: boolean
+  /** By class of the next character. */
+  readonly next: Array<State | boolean | undefined>
+  atEnd?: boolean
+}
+
+// Numbers instead of names: a text may be held against every instruction at every character.
+const CHARS = 0
+const SPLIT = 1
+const JUMP = 2
+const MATCH = 3
+const START = 4
+const END = 5
+const BOUNDARY = 6
+const NO_BOUNDARY = 7
+const ASSERTIONS: Readonly<Record<string, number>> = {
+  "^": START,
+  $: END,
+  "\\b": BOUNDARY,
+  "\\B": NO_BOUNDARY,
+}
+
+/**
+ * Matches a pattern without look-around in time linear in the text, whatever the pattern.
+ *
+ * All ways through the pattern are followed at once. Sets of places that were seen before are remembered with where
+ * each class of characters leads, so that most characters cost one lookup.
+ */
+export class LinearMatcher {
+  readonly #ops: Uint8Array
+  /** Where a split or a jump leads; for characters, which of the sets. */
+  readonly #left: Int32Array
+  readonly #right: Int32Array
+  readonly #alphabet = new Alphabet()
+  readonly #marks: Uint32Array
+  readonly #stack: Int32Array
+  readonly #found: Int32Array
+  readonly #states = new Map<string, State>()
+  #generation = 0
+  /** Instructions looked at so far: at most all of them for each character and for the end of the text. */
+  steps = 0
+
+  constructor({ instructions }: Program) {
+    const size = instructions.length
+    this.#ops = new Uint8Array(size)
+    this.#left = new Int32Array(size)
+    this.#right = new Int32Array(size)
+    this.#marks = new Uint32Array(size)
+    this.#stack = new Int32Array(size * 3 + 1)
+    this.#found = new Int32Array(size)
+    instructions.forEach((instruction, at) => {
+      switch (instruction.op) {
+        case "chars":
+          this.#ops[at] = CHARS
+          this.#left[at] = this.#alphabet.add(instruction.set, instruction.text)
+          break
+        case "split":
+          this.#ops[at] = SPLIT
+          this.#left[at] = instruction.left
+          this.#right[at] = instruction.right
+          break
+        case "jump":
+          this.#ops[at] = JUMP
+          this.#left[at] = instruction.to
+          break
+        case "assert":
+          this.#ops[at] = ASSERTIONS[instruction.text] as number
+          break
+        case "match":
+          this.#ops[at] = MATCH
+          break
+        case "look":
+          throw new TypeError("An automaton cannot look around.")
+      }
+    })
+  }
+
+  /** Whether the text matches; `undefined` when it took more than so many steps to find out. */
+  test(text: string, maxSteps: number = Infinity): boolean | undefined {
+    const most = this.steps + maxSteps
+    let state = this.#state(0, true, false)
+    let fresh = 0
+    for (let at = 0; at < text.length; at++) {
+      const code = text.codePointAt(at) as number
+      if (code > 0xffff) at++
+      const kind = this.#alphabet.classOf(code)
+      let next = state.next[kind]
+      if (next === undefined) {
+        const remember = ++fresh <= MAX_NEW
+        next = this.#step(state, kind, remember)
+        if (remember) state.next[kind] = next
+        if (this.steps > most) return undefined
+      }
+      if (typeof next === "boolean") return next
+      state = next
+    }
+    return (state.atEnd ??= this.#step(state, -1, false) === true)
+  }
+
+  /** Where a state leads: another one, or `true` when the pattern has matched. At the end of the text `kind` is -1. */
+  #step(state: State, kind: number, remember: boolean): State | boolean {
+    const stack = this.#stack
+    const marks = this.#marks
+    const ops = this.#ops
+    const left = this.#left
+    const right = this.#right
+    const next = this.#found
+    const contains = kind < 0 ? NOTHING : this.#alphabet.setsOf(kind)
+    if (this.#generation === 0xffff_ffff) {
+      marks.fill(0)
+      this.#generation = 0
+    }
+    const generation = ++this.#generation
+    const beforeWord = kind >= 0 && this.#alphabet.isWord(kind)
+    const isBoundary = state.afterWord !== beforeWord
+    let found = 0
+    let steps = 0
+    // Matching can begin anywhere; `^` sorts the beginnings out.
+    let depth = 1
+    stack[0] = 0
+    for (const from of state.from) stack[depth++] = from
+    while (depth > 0) {
+      const at = stack[--depth] as number
+      if (marks[at] === generation) continue
+      marks[at] = generation
+      steps++
+      let goesOn = false
+      switch (ops[at] as number) {
+        case CHARS:
+          if (contains[left[at] as number] === 1) next[found++] = at + 1
+          break
+        case SPLIT:
+          stack[depth++] = right[at] as number
+          stack[depth++] = left[at] as number
+          break
+        case JUMP:
+          stack[depth++] = left[at] as number
+          break
+        case MATCH:
+          this.steps += steps
+          return true
+        case START:
+          goesOn = state.isStart
+          break
+        case END:
+          goesOn = kind < 0
+          break
+        case BOUNDARY:
+          goesOn = isBoundary
+          break
+        case NO_BOUNDARY:
+          goesOn = !isBoundary
+      }
+      if (goesOn) stack[depth++] = at + 1
+    }
+    this.steps += steps
+    if (kind < 0) return false
+    if (remember) return this.#state(found, false, beforeWord)
+    return { from: next.slice(0, found), isStart: false, afterWord: beforeWord, next: [] }
+  }
+
+  /** The state that goes on from the instructions found. */
+  #state(found: number, isStart: boolean, afterWord: boolean): State {
+    const from = this.#found.slice(0, found).sort()
+    const key = `${isStart ? 1 : 0}${afterWord ? 1 : 0}${from.join()}`
+    let state = this.#states.get(key)
+    if (state === undefined) {
+      if (this.#states.size >= MAX_STATES) this.#states.clear()
+      state = { from, isStart, afterWord, next: [] }
+      this.#states.set(key, state)
+    }
+    return state
+  }
+}

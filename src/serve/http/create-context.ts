@@ -1,0 +1,220 @@
+import { allows, requirementOf } from "../../core/access.ts"
+import type { AccessRequirement } from "../../core/access.ts"
+import { Failures } from "../../engine/failures.ts"
+import { refusal } from "../../core/errors.ts"
+import type { CallError } from "../../core/errors.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { AnyRegistry, OperationRegistry } from "../../engine/registry.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { OperationSpec } from "../../core/types.ts"
+import { expired, whenExpired } from "../expiry.ts"
+import { emptyAnswer, jsonAnswer, streamAnswer } from "./answer.ts"
+import { HTTPCall, watchAll } from "./call-sink.ts"
+import { inputOrEmpty } from "./empty-input.ts"
+import { Heartbeats } from "./heartbeats.ts"
+import { parseBounded } from "./json.ts"
+import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
+import { problemAnswer, toProblem } from "./problem.ts"
+import { HTTPRefusal } from "./context.ts"
+import type { HTTPCaller, HTTPContext, SettledHTTPOptions } from "./context.ts"
+import { EventStream, turn } from "./sse.ts"
+import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
+
+/** Runs what requests ask for, and knows what is running. */
+export class Serving implements HTTPContext {
+  readonly registry: AnyRegistry
+  readonly options: SettledHTTPOptions
+  readonly clock: Clock
+  readonly logger: Logger
+  isDraining = false
+  readonly #calls = new Set<HTTPCall>()
+  readonly #streams = new Set<EventStream>()
+  readonly #heartbeats: Heartbeats
+  readonly #failures: Failures
+  readonly #requirements = new WeakMap<
+    OperationSpec,
+    { readonly of: AccessRequirement | undefined }
+  >()
+
+  constructor(registry: AnyRegistry, options: SettledHTTPOptions, clock: Clock, logger: Logger) {
+    this.registry = registry
+    this.options = options
+    this.clock = clock
+    this.logger = logger
+    this.#failures = new Failures("http", options.reporting, logger)
+    this.#heartbeats = new Heartbeats(clock, options.sse.heartbeatMs)
+  }
+
+  find(id: string): OperationSpec | undefined {
+    const spec = this.registry.getSpec(id)
+    return spec !== undefined && this.#isExposed(spec) ? spec : undefined
+  }
+
+  maySee(spec: OperationSpec, { identity }: HTTPCaller): boolean {
+    let known = this.#requirements.get(spec)
+    if (known === undefined) {
+      const requirement = requirementOf(spec.accessControl)
+      // Where it depends on the input, a right on any resource of the type is enough to be told.
+      known = { of: requirement && { ...requirement, resourceId: undefined } }
+      this.#requirements.set(spec, known)
+    }
+    return allows(known.of, identity, undefined)
+  }
+
+  missing(id: string, { identity }: HTTPCaller): CallError {
+    const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
+    // What it suggests may be an operation that is not served here.
+    const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
+    return (
+      error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
+    )
+  }
+
+  execute(
+    id: string,
+    input: unknown,
+    incoming: HTTPIncoming,
+    caller: HTTPCaller,
+  ): Promise<ResponseEnvelope> {
+    try {
+      const spec = this.find(id)
+      if (spec === undefined) throw this.missing(id, caller)
+      const terms = termsOf(incoming, this.options.timeout)
+      const call = new HTTPCall(id, incoming, caller.identity, terms, this.#calls)
+      return call.run(this.registry, inputOrEmpty(input, spec))
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  async stream(
+    id: string,
+    input: unknown,
+    incoming: HTTPIncoming,
+    caller: HTTPCaller,
+    render: (envelope: ResponseEnvelope) => string,
+  ): Promise<HTTPAnswer> {
+    const spec = this.find(id)
+    if (spec === undefined) throw this.missing(id, caller)
+    const terms = streamTermsOf(incoming)
+    const full = caller.openStream()
+    if (full !== undefined) throw full
+    const { requestId } = incoming
+    const options = { ...terms, requestId, identity: caller.identity }
+    const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
+    const first = items.next()
+    try {
+      // What is wrong from the start is known by then, and still has a status.
+      await Promise.race([first, turn()])
+      if (this.isDraining) throw closing()
+    } catch (error) {
+      items.return?.().catch(() => undefined)
+      throw error
+    }
+    // It is looked at by whoever runs the stream, which may be later.
+    first.catch(() => undefined)
+    const events: EventStream = new EventStream({
+      items,
+      first,
+      render,
+      renderError: (error) => this.problemText(error, incoming, spec, caller),
+      lastId: lastNumberOf(incoming),
+      maxBufferBytes: this.options.sse.maxBufferBytes,
+      heartbeats: this.#heartbeats,
+      over: () => {
+        stop()
+        this.#streams.delete(events)
+      },
+    })
+    const stop = whenExpired(caller.expiresAt, this.clock, () => events.end(expired()))
+    this.#streams.add(events)
+    return streamAnswer(events)
+  }
+
+  async readJSON(incoming: HTTPIncoming): Promise<unknown> {
+    return this.parseBody(await incoming.readBody(this.options.maxBodyBytes))
+  }
+
+  parseJSON(text: string): unknown {
+    return parseBounded(text, this.options.maxDepth)
+  }
+
+  json(text: string, headers?: Readonly<Record<string, string>>): HTTPAnswer {
+    return jsonAnswer(text, headers)
+  }
+
+  empty(): HTTPAnswer {
+    return emptyAnswer()
+  }
+
+  problem(
+    error: unknown,
+    incoming: HTTPIncoming,
+    spec?: OperationSpec,
+    caller?: HTTPCaller,
+  ): HTTPAnswer {
+    return problemAnswer(this.#visible(error, incoming, spec, caller), spec, incoming.requestId)
+  }
+
+  problemText(
+    error: unknown,
+    incoming: HTTPIncoming,
+    spec?: OperationSpec,
+    caller?: HTTPCaller,
+  ): string {
+    const visible = this.#visible(error, incoming, spec, caller)
+    return JSON.stringify(toProblem(visible, spec, incoming.requestId))
+  }
+
+  /** Ends streams, whose clients may open them again elsewhere. */
+  endStreams(): void {
+    for (const stream of this.#streams) stream.end(closing())
+  }
+
+  /** Ends calls that still run. */
+  endCalls(): void {
+    watchAll()
+    for (const call of this.#calls) call.cancel("The server is closing.")
+  }
+
+  parseBody(text: string | undefined): unknown {
+    const { maxBodyBytes, maxDepth } = this.options
+    if (text !== undefined) return parseBounded(text, maxDepth)
+    throw new HTTPRefusal(
+      413,
+      "PAYLOAD_TOO_LARGE",
+      `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
+      // What is left of it is not worth waiting for.
+      { headers: { connection: "close" } },
+    )
+  }
+
+  #visible(
+    error: unknown,
+    { method, path, requestId }: HTTPIncoming,
+    spec: OperationSpec | undefined,
+    caller: HTTPCaller | undefined,
+  ): CallError {
+    return this.#failures.answer(error, {
+      operationId: spec === undefined ? `${method} ${path}` : `${spec.namespace}.${spec.name}`,
+      requestId,
+      parentRequestId: undefined,
+      identity: caller?.identity,
+    })
+  }
+
+  #isExposed(spec: OperationSpec): boolean {
+    try {
+      return this.options.isExposed(spec)
+    } catch (error) {
+      this.logger.error("expose threw; the operation is hidden", { error })
+      return false
+    }
+  }
+}
+
+/** The refusal of a server that is about to end. */
+export function closing(): CallError {
+  return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
+}

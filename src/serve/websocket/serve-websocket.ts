@@ -1,0 +1,255 @@
+import { serveCalls } from "../../protocol/index.ts"
+import type { CallServer, ResolveIdentity } from "../../protocol/index.ts"
+import { loggerOf } from "../../engine/failures.ts"
+import type { CallError } from "../../core/errors.ts"
+import { systemClock } from "../../internal/clock.ts"
+import { Deadlines } from "../../internal/deadlines.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { Logger } from "../../internal/logger.ts"
+import type { Clock } from "../../internal/platform.ts"
+import { settleLimits } from "../../transport/websocket/limits.ts"
+import { SocketTransport } from "../../transport/websocket/socket-transport.ts"
+import type { SocketLimits } from "../../transport/websocket/socket.ts"
+import { loadWs } from "../../transport/websocket/ws.ts"
+import type { NodeWebSocketLike, WsServerLike } from "../../transport/websocket/ws.ts"
+import type { Identity } from "../../core/types.ts"
+import { Accounts } from "../accounts.ts"
+import { expired, whenExpired } from "../expiry.ts"
+import { Gate, chooseProtocol } from "../gate.ts"
+import { isLoopback, pathOf } from "../upgrade.ts"
+import type { UpgradeRequestLike } from "../upgrade.ts"
+import { SERVE_WEBSOCKET_OPTIONS } from "./options.ts"
+import type { ServeWebSocketOptions, UpgradeListener } from "./options.ts"
+import { isolatedLogger, notify } from "../../internal/notify.ts"
+
+/** A registry that answers over WebSockets. */
+export interface ServedWebSocket extends AsyncDisposable {
+  /** Where it is, when it listens on a port of its own. */
+  readonly url: string | undefined
+  /** How many clients are connected. */
+  readonly connections: number
+  /** Takes an upgrade, for those who route upgrades themselves. Looks at everything but the path. */
+  readonly handleUpgrade: UpgradeListener
+  /** Refuses what comes, ends what runs, closes every connection with 1001. */
+  close(): Promise<void>
+}
+
+/**
+ * Answers the calls of WebSocket clients, such as those of `createWebSocketTransport`.
+ *
+ * Give `server` to share an HTTP server, `port` to listen alone, or neither and call `handleUpgrade`.
+ * Requests of web pages are answered when the page comes from the same host, or from one of
+ * `allowedOrigins`; on a loopback address, only under its own names or `allowedHosts`.
+ */
+export async function serveWebSocket(options: ServeWebSocketOptions): Promise<ServedWebSocket> {
+  validateOptions("serveWebSocket", options, SERVE_WEBSOCKET_OPTIONS)
+  const { server, port, host = "127.0.0.1", authenticate } = options
+  if (server !== undefined && port !== undefined) {
+    throw new TypeError("serveWebSocket(options): give either server or port, not both.")
+  }
+  if (port !== undefined && authenticate === undefined && !isLoopback(host)) {
+    throw new TypeError(
+      `serveWebSocket(options): host "${host}" can be reached from other machines. Give authenticate; ` +
+        "() => null lets everyone in, as nobody in particular.",
+    )
+  }
+  const limits = settleLimits(options)
+  const { WebSocketServer } = await loadWs("serve/websocket")
+  const served = new Served(options, limits)
+  const shared = {
+    maxPayload: limits.maxFrameBytes,
+    perMessageDeflate: false,
+    clientTracking: false,
+    verifyClient: served.gate.verify,
+    handleProtocols: chooseProtocol,
+  }
+  if (port === undefined) {
+    served.attach(new WebSocketServer({ ...shared, noServer: true }))
+    return served
+  }
+  await served.listen(new WebSocketServer({ ...shared, port, host }), host)
+  return served
+}
+
+// The code of an application that is nearest to 401.
+const EXPIRED = { code: 4401, reason: "The credential has expired." }
+
+/** `maxInFlight`, `maxQueued` and `maxStreams` limit a caller that only has WebSockets. */
+const UNLIMITED = { maxConcurrency: Number.POSITIVE_INFINITY }
+
+class Served implements ServedWebSocket {
+  readonly gate: Gate
+  readonly #options: ServeWebSocketOptions
+  readonly #limits: SocketLimits
+  readonly #clock: Clock
+  readonly #logger: Logger
+  /** One timer for all connections. */
+  readonly #pings: Deadlines
+  readonly #connections = new Set<CallServer>()
+  readonly #accounts: Accounts
+  #sockets: WsServerLike | undefined
+  #closing: Promise<void> | undefined
+  url: string | undefined
+
+  constructor(options: ServeWebSocketOptions, limits: SocketLimits) {
+    const { clock = systemClock } = options
+    const logger = isolatedLogger(options.logger ?? loggerOf(options.registry))
+    this.#options = options
+    this.#limits = limits
+    this.#clock = clock
+    this.#logger = logger
+    this.#pings = new Deadlines(clock)
+    this.#accounts = options.accounts ?? new Accounts(UNLIMITED, clock)
+    this.gate = new Gate(options, clock, logger, () => this.#connections.size, this.#accounts)
+  }
+
+  get connections(): number {
+    return this.#connections.size
+  }
+
+  readonly handleUpgrade: UpgradeListener = (request, socket, head) => {
+    this.#sockets?.handleUpgrade(request, socket, head, (opened) => this.#connect(opened, request))
+  }
+
+  /** Takes upgrades of an HTTP server, or none by itself. */
+  attach(sockets: WsServerLike): void {
+    this.#sockets = sockets
+    this.#options.server?.on("upgrade", this.#onUpgrade)
+  }
+
+  /** Waits until the port is open. */
+  async listen(sockets: WsServerLike, host: string): Promise<void> {
+    this.#sockets = sockets
+    const { port, path = "/" } = this.#options
+    this.gate.onlyPath = this.#options.path
+    await new Promise<void>((resolve, reject) => {
+      sockets.on("listening", resolve)
+      sockets.on("error", (error: Error) => {
+        this.#logger.error("The WebSocket server failed", { host, port, error })
+        reject(
+          new Error(`Cannot listen on ${host}:${port}: ${error.message}`, {
+            cause: error,
+          }),
+        )
+      })
+    })
+    sockets.on("connection", (socket: NodeWebSocketLike, request: UpgradeRequestLike) =>
+      this.#connect(socket, request),
+    )
+    const address = sockets.address() as { readonly port: number }
+    const name = host.includes(":") && !host.startsWith("[") ? `[${host}]` : host
+    this.url = `ws://${name}:${address.port}${path}`
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    this.gate.isClosed = true
+    this.#options.server?.off("upgrade", this.#onUpgrade)
+    const sockets = this.#sockets
+    // Connections on which nothing was asked for yet would keep the port's server from closing.
+    const { _server } = sockets as { readonly _server?: { closeAllConnections?(): void } | null }
+    const closed = new Promise<void>((resolve) => sockets?.close(resolve))
+    await Promise.all([...this.#connections].map((connection) => connection.close()))
+    _server?.closeAllConnections?.()
+    await closed
+  }
+
+  readonly #onUpgrade: UpgradeListener = (request, socket, head) => {
+    const { path } = this.#options
+    if (path === undefined || pathOf(request) === path) this.handleUpgrade(request, socket, head)
+  }
+
+  #connect(socket: NodeWebSocketLike, request: UpgradeRequestLike): void {
+    const { registry, isTrusted, onConnection, errors, onError } = this.#options
+    const { maxInFlight = 100, maxQueued = 1000, maxStreams = 100 } = this.#options
+    const { identity, expiresAt } = this.gate.holderOf(request) ?? {}
+    const account = this.#accounts.of(identity, request)
+    account.sockets++
+    let isCounted = true
+    let calls: CallServer | undefined
+    const stop = whenExpired(expiresAt, this.#clock, () => {
+      transport.farewell = EXPIRED
+      // Nothing of it can fail.
+      void calls?.close(expired())
+    })
+    const transport = new SocketTransport({
+      connect: (opened) => {
+        opened(socket)
+        return () => {}
+      },
+      peer: "the client",
+      limits: this.#limits,
+      clock: this.#clock,
+      pings: this.#pings,
+      closeCode: 1001,
+      identity,
+      isTrusted,
+      onState: (state, error) => {
+        if (state !== "closed") return
+        stop()
+        if (isCounted) account.sockets--
+        isCounted = false
+        this.#disconnect(calls, error)
+      },
+    })
+    calls = serveCalls({
+      registry,
+      transport: transport,
+      resolveIdentity: this.#resolver(request),
+      accountOf: (caller) => (caller === identity ? account : this.#accounts.of(caller, request)),
+      maxInFlight,
+      maxQueued,
+      maxStreams,
+      errors,
+      onError,
+      logger: this.#logger,
+      clock: this.#clock,
+    })
+    if (transport.state === "closed") return
+    this.#connections.add(calls)
+    notify(this.#logger, "onConnection threw", () =>
+      onConnection?.({ callMap: calls.callMap, identity, request }),
+    )
+  }
+
+  /** Who calls, and whether it may; nothing where the connection says it all. */
+  #resolver(request: UpgradeRequestLike): ResolveIdentity | undefined {
+    const { resolveIdentity, charge, isTrusted } = this.#options
+    if (charge === undefined) return resolveIdentity
+    const pay = (identity: Identity | undefined): Identity | undefined => {
+      const unpaid = charge(identity, request)
+      if (unpaid !== undefined) throw unpaid
+      return identity
+    }
+    return (event, peer) => {
+      if (resolveIdentity === undefined) {
+        return pay((isTrusted === true ? event.identity : undefined) ?? peer.identity)
+      }
+      const found = resolveIdentity(event, peer)
+      return found instanceof Promise ? found.then(pay) : pay(found)
+    }
+  }
+
+  #disconnect(calls: CallServer | undefined, error: CallError | undefined): void {
+    if (error !== undefined) {
+      const { closeCode } = error.details as { readonly closeCode: number }
+      // Clients that just go away are no news.
+      const isUsual = [1000, 1001, 1005].includes(closeCode) || error.cause === undefined
+      this.#logger[isUsual ? "debug" : "warn"]("A WebSocket connection ended", {
+        closeCode,
+        reason: error.message,
+      })
+    }
+    if (calls === undefined || !this.#connections.delete(calls)) return
+    // Nothing of it can fail: the connection is over, and this only lets go of what it held.
+    void calls.close()
+  }
+}

@@ -1,0 +1,95 @@
+import type { Clock } from "../../../internal/platform.ts"
+import { setRef } from "../../../internal/defer.ts"
+import { memberOf } from "./frames.ts"
+import type { MCPListKind } from "./model.ts"
+import type { Session } from "./session.ts"
+
+const KINDS: Readonly<Record<string, readonly MCPListKind[]>> = {
+  "notifications/tools/list_changed": ["tools"],
+  "notifications/prompts/list_changed": ["prompts"],
+  "notifications/resources/list_changed": ["resources", "resourceTemplates"],
+}
+
+const FILTERS = [
+  ["tools", "toolsListChanged"],
+  ["prompts", "promptsListChanged"],
+  ["resources", "resourcesListChanged"],
+] as const
+
+const GATHER_MS = 50
+const ACK_MS = 30_000
+const LONGEST_MS = 60_000
+
+/** Gathers notices that come together, and tells of each kind once. */
+export class Changes {
+  readonly #clock: Clock
+  readonly #tell: (kind: MCPListKind) => void
+  readonly #gathered = new Set<MCPListKind>()
+  #timer: unknown
+
+  constructor(clock: Clock, tell: (kind: MCPListKind) => void) {
+    this.#clock = clock
+    this.#tell = tell
+  }
+
+  notified(method: string): void {
+    const kinds = Object.hasOwn(KINDS, method) ? KINDS[method] : undefined
+    if (kinds === undefined) return
+    for (const kind of kinds) this.#gathered.add(kind)
+    if (this.#timer !== undefined) return
+    this.#timer = this.#clock.setTimeout(() => {
+      this.#timer = undefined
+      const told = [...this.#gathered]
+      this.#gathered.clear()
+      for (const kind of told) this.#tell(kind)
+    }, GATHER_MS)
+    setRef(this.#timer, false)
+  }
+
+  close(): void {
+    if (this.#timer !== undefined) this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#gathered.clear()
+  }
+}
+
+/**
+ * Keeps a stream of change notices open with a modern server, which sends none otherwise.
+ *
+ * Nothing waits for it: a server that does not answer here still answers calls. After a stream that
+ * broke, `missed` is told, since a change may have passed unseen.
+ */
+export async function listenForChanges(
+  session: Session,
+  clock: Clock,
+  missed: (method: string) => void,
+): Promise<void> {
+  const { capabilities, era } = session.peer
+  if (era !== "modern") return
+  const filter = Object.fromEntries(
+    FILTERS.filter(([name]) => memberOf(memberOf(capabilities, name), "listChanged") === true).map(
+      ([, key]) => [key, true],
+    ),
+  )
+  if (Object.keys(filter).length === 0) return
+  for (let pause = 1000, isFirst = true; !session.isLost; isFirst = false) {
+    try {
+      const subscription = await session.client.listen(filter, { timeout: ACK_MS })
+      if (!isFirst) {
+        for (const [name, key] of FILTERS) {
+          if (key in filter) missed(`notifications/${name}/list_changed`)
+        }
+      }
+      pause = 1000
+      if ((await subscription.closed) === "local") return
+    } catch (error) {
+      // A server that does not know the method will not learn it.
+      if (memberOf(error, "code") === -32601) return
+    }
+    if (session.isLost) return
+    await new Promise<void>((resolve) => {
+      setRef(clock.setTimeout(resolve, pause), false)
+    })
+    pause = Math.min(pause * 2, LONGEST_MS)
+  }
+}

@@ -1,0 +1,43 @@
+import type { MCPChannel } from "../config.ts"
+
+const CREDENTIAL = /key|token|secret|pass|auth|credential|cookie|signature|\bpat\b|bearer/i
+const FLAG = /^--?([\w.-]+)$/
+const ASSIGNMENT = /^(?:--?)?([\w.-]+)\s*[=:]\s*(.+)$/s
+// What nobody types: some services put a key into the path.
+const GENERATED = /^(?=.*\d)(?=.*[a-z])[\w.~-]{20,}$/i
+
+/** What of a configuration must not be shown, although the server may say it. */
+export function channelSecrets(channel: MCPChannel): readonly string[] {
+  switch (channel.kind) {
+    case "stdio":
+      return [...Object.values(channel.env), ...argumentSecrets(channel.args)]
+    case "http":
+      return urlSecrets(channel.url)
+    case "own":
+      return []
+  }
+}
+
+function urlSecrets({ search, searchParams, pathname }: URL): string[] {
+  const segments = pathname.split("/").filter((segment) => GENERATED.test(segment))
+  const raw =
+    search === ""
+      ? []
+      : search
+          .slice(1)
+          .split("&")
+          .map((pair) => pair.replace(/^[^=]*=/, ""))
+  return [...searchParams.values(), ...raw, ...segments]
+}
+
+/** Values of arguments whose names say that they are secret: `--api-key x`, `--token=x`, `Authorization: x`. */
+function argumentSecrets(args: readonly string[]): string[] {
+  return args.flatMap((argument, at) => {
+    const [, name, value] = ASSIGNMENT.exec(argument) ?? []
+    if (name !== undefined && value !== undefined) {
+      return CREDENTIAL.test(name) ? [value, value.replace(/^\w+ +/, "")] : []
+    }
+    const flag = FLAG.exec(args[at - 1] ?? "")?.[1]
+    return flag !== undefined && CREDENTIAL.test(flag) ? [argument] : []
+  })
+}

@@ -1,0 +1,85 @@
+import type { LazyOperation } from "../../../core/lazy-operation.ts"
+import { canonicalJson } from "../../../mcp/canonical.ts"
+import type { SettledServer } from "../config.ts"
+import type { AnswerOrigin } from "../result.ts"
+import { reasonOf } from "../../../internal/describe.ts"
+import type { OperationContext } from "../../../core/types.ts"
+import { OperationKeeper } from "./keep.ts"
+import type { MCPConnection, MCPList, MCPListKind, MCPRequestOptions } from "./model.ts"
+import type { Section } from "./refresh.ts"
+import { callerOf, traceOf } from "./run-tool.ts"
+import { systemClock } from "../../../internal/clock.ts"
+
+/**
+ * What a server offers beside its tools.
+ *
+ * A list of it that cannot be had costs no tool: what was known stays, with a warning.
+ */
+export abstract class ExtraSection implements Section {
+  abstract readonly kinds: readonly MCPListKind[]
+  protected readonly server: SettledServer
+  protected readonly connection: MCPConnection
+  readonly #keeper = new OperationKeeper<{ readonly operation: LazyOperation }>()
+  #operations: readonly LazyOperation[] = []
+  #warnings: readonly string[] = []
+
+  constructor(server: SettledServer, connection: MCPConnection) {
+    this.server = server
+    this.connection = connection
+  }
+
+  get operations(): readonly LazyOperation[] {
+    return this.#operations
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings
+  }
+
+  async update(): Promise<{ readonly ttlMs: number | undefined }> {
+    const { server, connection, kinds } = this
+    let lists: readonly MCPList[]
+    try {
+      lists = await Promise.all(kinds.map((kind) => connection.list(kind)))
+    } catch (error) {
+      this.#warnings = [`The ${kinds[0]} could not be listed: ${reasonOf(error)}`]
+      server.logger.warn(`The ${kinds[0]} of an MCP server could not be listed`, {
+        server: server.name,
+        error,
+      })
+      return { ttlMs: undefined }
+    }
+    const warnings = lists.flatMap((list) => list.warnings)
+    const made = this.make(
+      lists.map(({ items }) => items),
+      (warning) => warnings.push(warning),
+    )
+    const kept = this.#keeper.take(
+      made.map((operation) => ({ text: canonicalJson(operation), entry: { operation } })),
+      (_, id) => warnings.push(`"${id}" is there twice; the first one counts.`),
+    )
+    this.#operations = kept.map(({ operation }) => operation)
+    this.#warnings = warnings
+    const lifetimes = lists.flatMap(({ ttlMs }) => ttlMs ?? [])
+    return { ttlMs: lifetimes.length === 0 ? undefined : Math.min(...lifetimes) }
+  }
+
+  /** The operations of some lists, one for each of `kinds`. */
+  protected abstract make(
+    lists: readonly (readonly unknown[])[],
+    warn: (message: string) => void,
+  ): readonly LazyOperation[]
+
+  /** What a request takes of a call; reading changes nothing, so that it may be sent again. */
+  protected optionsOf(context: OperationContext, operationId: string): MCPRequestOptions {
+    const { signal, deadline, progress, requestInput, metadata } = context
+    const meta = traceOf(metadata)
+    const caller = callerOf(context, operationId)
+    return { signal, deadline, progress, requestInput, meta, caller, isRepeatable: true }
+  }
+
+  protected originSince(started: number): AnswerOrigin {
+    const { server, connection } = this
+    return { server: server.name, peer: connection.peer, durationMs: systemClock.now() - started }
+  }
+}

@@ -1,0 +1,175 @@
+import { CallError, isCallError } from "../../../core/errors.ts"
+import type { MCPAsker, SettledServer } from "../config.ts"
+import { capabilityRequired, isCapabilityRequired } from "../../../mcp/errors.ts"
+import type { InputRequest, InputResponse } from "../../../core/types.ts"
+import { memberOf } from "./frames.ts"
+
+/** Answers the questions of one call. */
+export type RequestInput = (request: InputRequest) => Promise<InputResponse>
+
+/** What a server may ask for. */
+export const QUESTIONS = ["elicitation/create", "sampling/createMessage", "roots/list"] as const
+
+export type Question = (typeof QUESTIONS)[number]
+
+const CAPABILITY = {
+  "elicitation/create": "elicitation",
+  "sampling/createMessage": "sampling",
+  "roots/list": "roots",
+} as const satisfies Record<Question, string>
+
+/** What we say that can be asked of us. */
+export function clientCapabilities(
+  settled: SettledServer,
+  forwardsInput: boolean,
+): Readonly<Record<string, unknown>> {
+  return {
+    ...((forwardsInput || settled.elicitation !== undefined) && {
+      elicitation: { form: {}, url: {} },
+    }),
+    ...((forwardsInput || settled.sampling !== undefined) && { sampling: {} }),
+    ...((forwardsInput || settled.roots !== undefined) && { roots: {} }),
+  }
+}
+
+export function isQuestion(method: unknown): method is Question {
+  return QUESTIONS.includes(method as Question)
+}
+
+/**
+ * Asks the caller, then whoever the configuration names, and gives the answer as the protocol has it.
+ *
+ * Rejects with an error of `capabilityRequired` when there is nobody.
+ */
+export async function answerQuestion(
+  method: Question,
+  params: unknown,
+  about: MCPAsker,
+  settled: SettledServer,
+  requestInput: RequestInput | undefined,
+  key?: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  // What the server calls the question is kept, for callers who ask somebody else in turn.
+  const request = { ...inputRequest(method, params), ...(key !== undefined && { key }) }
+  if (request.type === "url") refuseUnsafe(request.url, about)
+  let response: InputResponse | undefined
+  let refusal: unknown
+  if (requestInput !== undefined) {
+    try {
+      response = await requestInput(request)
+    } catch (error) {
+      if (!isCallError(error, "UNAVAILABLE")) throw error
+      refusal = error
+    }
+  }
+  // Only for a caller that cannot be asked: one that declines has answered.
+  response ??= await configured(request, about, settled)
+  if (response !== undefined) return result(method, request, response, about)
+  if (isCapabilityRequired(refusal)) throw refusal
+  throw nobody(method, about)
+}
+
+/** Whoever is asked may hand the address to the system, where some schemes start programs. */
+function refuseUnsafe(url: string, { server, tool }: MCPAsker): void {
+  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return
+  const who = tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
+  throw new CallError(
+    "EGRESS_BLOCKED",
+    `${who} asks to open an address that is not one of http or https, and was not answered.`,
+    { mayHaveExecuted: true, details: { server, ...(tool !== undefined && { tool }) } },
+  )
+}
+
+/** The error for a question that nobody answers. */
+function nobody(method: Question, { server, tool }: MCPAsker): Error {
+  const capability = CAPABILITY[method]
+  const who = tool === undefined ? `MCP server "${server}"` : `"${tool}" of MCP server "${server}"`
+  const cure =
+    capability === "roots"
+      ? `Set "roots" of the server`
+      : `Pass "requestInput" with the call, or set "${capability}" of the server`
+  return capabilityRequired(
+    { [capability]: {} },
+    `${who} asks for ${capability}, and there is nobody to answer. ${cure}.`,
+  )
+}
+
+async function configured(
+  request: InputRequest,
+  about: MCPAsker,
+  { elicitation, sampling, roots }: SettledServer,
+): Promise<InputResponse | undefined> {
+  switch (request.type) {
+    case "sampling":
+      return await sampling?.(request, about)
+    case "roots":
+      if (roots === undefined) return undefined
+      return { action: "accept", content: { roots: await roots(about) } }
+    case "url":
+    case "form":
+    case undefined:
+      return await elicitation?.(request, about)
+  }
+}
+
+function inputRequest(method: Question, params: unknown): InputRequest {
+  switch (method) {
+    case "sampling/createMessage":
+      return { type: "sampling", params: objectOf(params) }
+    case "roots/list":
+      return { type: "roots" }
+    case "elicitation/create": {
+      const message = textOf(memberOf(params, "message"))
+      const url = memberOf(params, "url")
+      if (memberOf(params, "mode") === "url") return { type: "url", message, url: textOf(url) }
+      const schema = memberOf(params, "requestedSchema")
+      return { type: "form", message, schema: objectOf(schema) }
+    }
+  }
+}
+
+/** The answer as the protocol has it. */
+function result(
+  method: Question,
+  request: InputRequest,
+  { action, content }: InputResponse,
+  about: MCPAsker,
+): Readonly<Record<string, unknown>> {
+  switch (method) {
+    case "elicitation/create":
+      if (action !== "accept" || request.type === "url") return { action }
+      return { action, content: withDefaults(request, content) }
+    case "roots/list":
+      return action === "accept" && Array.isArray(memberOf(content, "roots"))
+        ? { roots: memberOf(content, "roots") }
+        : { roots: [] }
+    case "sampling/createMessage":
+      if (action === "accept") return objectOf(content)
+      throw new CallError(
+        "ABORTED",
+        `The request of MCP server "${about.server}" for a language model was declined.`,
+        { mayHaveExecuted: true, details: { reason: "DECLINED", server: about.server } },
+      )
+  }
+}
+
+/** A form that was left as it was shown has its defaults. */
+function withDefaults(request: InputRequest, content: unknown): Readonly<Record<string, unknown>> {
+  const properties = "schema" in request ? memberOf(request.schema, "properties") : undefined
+  const given = objectOf(content)
+  const defaults = Object.entries(objectOf(properties))
+    .filter(([key]) => memberOf(given, key) === undefined)
+    .map(([key, property]) => [key, memberOf(property, "default")] as const)
+    .filter(([, value]) => value !== undefined)
+  return Object.fromEntries([...Object.entries(given), ...defaults])
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {}
+}
+
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : ""
+}

@@ -1,0 +1,195 @@
+import { CallError, isCallError } from "../../../core/errors.ts"
+import { heedSignal, ignoreSignal } from "../../../internal/signals.ts"
+import type { Clock } from "../../../internal/platform.ts"
+import { fromWallTime } from "../../../internal/clock.ts"
+
+/** How long a request may take. */
+export interface PatienceOptions {
+  readonly clock: Clock
+  /** Who waits for what, as messages begin. */
+  readonly subject: string
+  /** Milliseconds without a sign of life. */
+  readonly idle: number
+  /** Milliseconds in all. */
+  readonly total: number
+  /** Epoch milliseconds. */
+  readonly deadline?: number | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+// The longest delay that timers take; a longer one would fire at once.
+const LONGEST_DELAY = 2_147_483_647
+const NEVER = Number.POSITIVE_INFINITY
+
+type Reason = "aborted" | "idle" | "total" | "deadline"
+
+/**
+ * The limits of one request: its caller's signal, a deadline, and how long the server may be silent.
+ *
+ * Whoever makes one disposes of it.
+ */
+export class Patience {
+  readonly #options: PatienceOptions
+  readonly #watchers = new Set<() => void>()
+  readonly #endsAt: number
+  readonly #endsBy: "total" | "deadline"
+  #idleAt = NEVER
+  #pauses = 1
+  // One timer for both limits: it looks what is due when it fires, so that progress costs nothing.
+  #timer: unknown
+  #firesAt = NEVER
+  #reason: Reason | undefined
+  #controller: AbortController | undefined
+
+  /** Being silent counts only after `resume`. */
+  constructor(options: PatienceOptions) {
+    this.#options = options
+    const { clock, total, idle, signal } = options
+    const now = clock.now()
+    const deadline = fromWallTime(clock, options.deadline ?? NEVER)
+    this.#endsAt = Math.min(now + total, deadline)
+    this.#endsBy = deadline < now + total ? "deadline" : "total"
+    if (signal?.aborted === true) this.#end("aborted")
+    else if (this.#endsAt <= now) this.#end(this.#endsBy)
+    else {
+      if (signal !== undefined) heedSignal(signal, this)
+      this.#arm(Math.min(this.#endsAt, now + idle), now)
+    }
+  }
+
+  get isOver(): boolean {
+    return this.#reason !== undefined
+  }
+
+  /** Milliseconds that are left. */
+  get left(): number {
+    return this.#endsAt - this.#options.clock.now()
+  }
+
+  /** Fires when there is no more patience; made when it is first asked for. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      const controller = new AbortController()
+      this.#controller = controller
+      if (this.isOver) controller.abort()
+      else this.onEnd(() => controller.abort())
+    }
+    return this.#controller.signal
+  }
+
+  /** Has something told when there is no more patience; gives what ends that. */
+  onEnd(told: () => void): () => void {
+    this.#watchers.add(told)
+    return () => this.#watchers.delete(told)
+  }
+
+  /** A sign of life. */
+  touch(): void {
+    if (this.#pauses > 0 || this.isOver) return
+    const now = this.#options.clock.now()
+    this.#idleAt = now + this.#options.idle
+    if (this.#idleAt < this.#firesAt) this.#arm(this.#idleAt, now)
+  }
+
+  /** The server waits for us: its silence does not count until as many `resume`s. */
+  pause(): void {
+    this.#pauses++
+    this.#idleAt = NEVER
+  }
+
+  resume(): void {
+    this.#pauses--
+    this.touch()
+  }
+
+  dispose(): void {
+    const { clock, signal } = this.#options
+    if (signal !== undefined) ignoreSignal(signal, this)
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#watchers.clear()
+  }
+
+  handleEvent(): void {
+    this.#end("aborted")
+  }
+
+  /** Why it is over. */
+  error(wasSent: boolean): CallError {
+    const { subject, signal, idle, total } = this.#options
+    if (this.#reason === "aborted") {
+      const cause: unknown = signal?.reason
+      if (isCallError(cause)) return cause
+      const isTimeout = cause instanceof Error && cause.name === "TimeoutError"
+      return new CallError(
+        isTimeout ? "TIMEOUT" : "ABORTED",
+        isTimeout ? `${subject} got no answer in the time it had.` : `${subject} was aborted.`,
+        { cause, mayHaveExecuted: wasSent },
+      )
+    }
+    const why =
+      this.#reason === "idle"
+        ? `got no sign of life for ${idle} ms. Raise "timeout" of the server if it needs longer, or have it report progress.`
+        : this.#reason === "deadline"
+          ? `got no answer before its deadline.`
+          : `took longer than ${total} ms in all. Raise "maxTotalTimeout" of the server if it needs longer.`
+    return new CallError("TIMEOUT", `${subject} ${why}`, {
+      mayHaveExecuted: wasSent,
+      details: { reason: this.#reason },
+    })
+  }
+
+  /** Waits, but not longer than there is patience. */
+  async wait(milliseconds: number): Promise<void> {
+    const { clock } = this.#options
+    let timer: unknown
+    const waited = new Promise<void>((resolve) => {
+      timer = clock.setTimeout(resolve, Math.min(milliseconds, LONGEST_DELAY))
+    })
+    try {
+      await this.race(waited, false)
+    } finally {
+      clock.clearTimeout(timer)
+    }
+  }
+
+  /** A promise, or the error for having waited too long. */
+  async race<TValue>(promise: Promise<TValue>, wasSent: boolean): Promise<TValue> {
+    let forget: (() => void) | undefined
+    try {
+      return await new Promise<TValue>((resolve, reject) => {
+        if (this.isOver) reject(this.error(wasSent))
+        forget = this.onEnd(() => reject(this.error(wasSent)))
+        promise.then(resolve, reject)
+      })
+    } finally {
+      forget?.()
+    }
+  }
+
+  #arm(at: number, now: number): void {
+    const { clock } = this.#options
+    if (this.#timer !== undefined) clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#firesAt = at
+    if (at === NEVER) return
+    const delay = Math.min(Math.max(0, at - now), LONGEST_DELAY)
+    this.#timer = clock.setTimeout(this.#fire, delay)
+  }
+
+  readonly #fire = (): void => {
+    this.#timer = undefined
+    const now = this.#options.clock.now()
+    if (this.#endsAt <= now) this.#end(this.#endsBy)
+    else if (this.#idleAt <= now) this.#end("idle")
+    else this.#arm(Math.min(this.#endsAt, this.#idleAt), now)
+  }
+
+  #end(reason: Reason): void {
+    if (this.isOver) return
+    this.#reason = reason
+    const watchers = [...this.#watchers]
+    this.dispose()
+    for (const told of watchers) told()
+  }
+}

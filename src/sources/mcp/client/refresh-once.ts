@@ -1,0 +1,85 @@
+import { memberOf } from "./frames.ts"
+import { systemClock } from "../../../internal/clock.ts"
+
+/** An answer that several can read. */
+interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+}
+
+interface Sent {
+  readonly answer: Promise<Answer>
+  readonly at: number
+}
+
+const KEPT_MS = 5000
+const sent = new WeakMap<object, Map<string, Sent>>()
+
+/**
+ * Sends a request for new tokens once, however many calls found out that theirs are too old.
+ *
+ * With tokens that can be used once, the second of two such requests logs the user out. The answer is
+ * kept for a moment: for whoever has read the old tokens before the new ones were saved, and for
+ * whoever has read the new ones without knowing that they are new.
+ */
+export async function refreshOnce(
+  provider: object,
+  url: URL,
+  body: string,
+  send: () => Promise<Response>,
+): Promise<Response> {
+  const all = sent.get(provider) ?? new Map<string, Sent>()
+  sent.set(provider, all)
+  const now = systemClock.now()
+  for (const [key, { at }] of all) if (now - at > KEPT_MS) all.delete(key)
+  const key = `${url.href}\n${body}`
+  let known = all.get(key)
+  if (known === undefined) {
+    const made: Sent = { answer: read(send), at: now }
+    known = made
+    all.set(key, made)
+    made.answer.then(
+      ({ status, text }) => {
+        // What failed may be tried again.
+        if (status >= 400) all.delete(key)
+        const next = nextForm(body, text)
+        if (next !== undefined) all.set(`${url.href}\n${next}`, { ...made, at: systemClock.now() })
+      },
+      () => all.delete(key),
+    )
+  }
+  const { status, headers, text } = await known.answer
+  return new Response(text, { status, headers })
+}
+
+/** The form of a request for new tokens; `undefined` for any other request. */
+export function refreshForm(init: RequestInit | undefined): string | undefined {
+  if (init?.method?.toUpperCase() !== "POST") return undefined
+  const { body } = init
+  const text = body instanceof URLSearchParams ? body.toString() : body
+  if (typeof text !== "string") return undefined
+  return /(?:^|&)grant_type=refresh_token(?:&|$)/.test(text) ? text : undefined
+}
+
+/** The form with which the tokens that just came would be renewed. */
+function nextForm(body: string, text: string): string | undefined {
+  try {
+    const token = memberOf(JSON.parse(text), "refresh_token")
+    if (typeof token !== "string") return undefined
+    const form = new URLSearchParams(body)
+    form.set("refresh_token", token)
+    return form.toString()
+  } catch {
+    return undefined
+  }
+}
+
+async function read(send: () => Promise<Response>): Promise<Answer> {
+  const response = await send()
+  const { status } = response
+  const headers = new Headers(response.headers)
+  // The text is no longer in the form that these tell of.
+  for (const name of ["content-encoding", "content-length"]) headers.delete(name)
+  return { status, headers, text: await response.text() }
+}

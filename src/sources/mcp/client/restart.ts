@@ -1,0 +1,44 @@
+import type { Clock } from "../../../internal/platform.ts"
+
+const WINDOW = 60_000
+const MOST = 5
+const FIRST_STEP = 1000
+const LONGEST_STEP = 30_000
+
+/** When a process that ended may be started again: at once, after 1 s, 2 s, 4 s; after five ends in a minute not at all. */
+export class Restarts {
+  readonly #clock: Clock
+  #ends: number[] = []
+  #isGivenUp = false
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** It is not started again until `reset`. */
+  get isGivenUp(): boolean {
+    return this.#isGivenUp
+  }
+
+  /** The process ended, or could not be started. */
+  ended(): void {
+    const now = this.#clock.now()
+    this.#ends = [...this.#ends.filter((at) => now - at < WINDOW), now]
+    if (this.#ends.length >= MOST) this.#isGivenUp = true
+  }
+
+  /** Milliseconds until it may be started. */
+  get delay(): number {
+    const now = this.#clock.now()
+    const recent = this.#ends.filter((at) => now - at < WINDOW)
+    const last = recent.at(-1)
+    if (last === undefined || recent.length === 1) return 0
+    const step = Math.min(FIRST_STEP * 2 ** (recent.length - 2), LONGEST_STEP)
+    return Math.max(0, last + step - now)
+  }
+
+  reset(): void {
+    this.#ends = []
+    this.#isGivenUp = false
+  }
+}

@@ -1,0 +1,133 @@
+import { CallError, refusal } from "../../../core/errors.ts"
+import { lightSignal } from "../../../internal/signals.ts"
+import type { LazyOperation } from "../../../core/lazy-operation.ts"
+import type { SettledServer } from "../config.ts"
+import type { MCPToolDefinition } from "../../../mcp/model.ts"
+import { toolEnvelope } from "../result.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
+import { compileSchema } from "../../../schema/compiled.ts"
+import type { CallOptions, Identity } from "../../../core/types.ts"
+import type { MCPConnection, RequestCaller } from "./model.ts"
+import { toolInput } from "./tool-input.ts"
+import { systemClock } from "../../../internal/clock.ts"
+
+/** What of a call matters to a tool; a handler's context is one. */
+export type ToolCallContext = Pick<
+  CallOptions,
+  "signal" | "deadline" | "progress" | "requestInput" | "metadata" | "identity"
+>
+
+/** Runs tools of one server. */
+export interface ToolHost {
+  readonly server: SettledServer
+  readonly connection: MCPConnection
+  /** Throws for a tool that must not be run; waits until that is known. */
+  admit(tool: string, context: ToolCallContext): Promise<void> | void
+}
+
+/** One tool, ready to be run. */
+export interface RunnableTool {
+  readonly definition: MCPToolDefinition
+  readonly operation: LazyOperation
+}
+
+const TRACE_KEYS = ["traceparent", "tracestate", "baggage"] as const
+
+/**
+ * Runs a tool, and wraps what comes back.
+ *
+ * A failure that the tool reports is a result. Rejects with a `CallError` for an input that cannot
+ * be sent, and for whatever goes wrong with the server.
+ */
+export async function runTool(
+  host: ToolHost,
+  tool: RunnableTool,
+  input: unknown,
+  context: ToolCallContext,
+): Promise<ResponseEnvelope> {
+  const { server, connection } = host
+  const { definition, operation } = tool
+  const operationId = `${operation.namespace}.${operation.name}`
+  const sent = toolInput(input, operationId)
+  if (definition.execution?.taskSupport === "required") throw needsTasks(server.name, definition)
+  const wait = host.admit(definition.name, context)
+  if (wait !== undefined) await wait
+  const started = systemClock.now()
+  const result = await connection.callTool(definition, sent, {
+    signal: lightSignal(context),
+    deadline: context.deadline,
+    timeout: server.tools.get(definition.name)?.timeout,
+    progress: context.progress,
+    requestInput: context.requestInput,
+    meta: traceOf(context.metadata),
+    isRepeatable: isRepeatable(server, tool),
+    caller: callerOf(context, operationId),
+  })
+  return toolEnvelope(result, {
+    server: server.name,
+    tool: definition,
+    peer: connection.peer,
+    durationMs: systemClock.now() - started,
+    output: definition.outputSchema === undefined ? undefined : outputCheck(operation),
+  })
+}
+
+/** Who calls what; asked only where a header depends on it. */
+export function callerOf(
+  context: { readonly identity?: Identity | undefined },
+  operationId: string | undefined,
+): RequestCaller {
+  return {
+    operationId,
+    get identity() {
+      return context.identity
+    },
+  }
+}
+
+/** Trace context, where the caller has some: it travels on. */
+export function traceOf(
+  metadata: Readonly<Record<string, unknown>> | undefined,
+): Readonly<Record<string, unknown>> | undefined {
+  if (metadata === undefined) return undefined
+  let trace: Record<string, unknown> | undefined
+  for (const key of TRACE_KEYS) {
+    const value = Object.hasOwn(metadata, key) ? metadata[key] : undefined
+    if (typeof value === "string" && value !== "") (trace ??= {})[key] = value
+  }
+  return trace
+}
+
+/** Hints are believed of trusted servers only; what the user says of a tool stands above them. */
+function isRepeatable(server: SettledServer, { definition, operation }: RunnableTool): boolean {
+  if (operation.type === "query") return true
+  return server.trust && definition.annotations?.idempotentHint === true
+}
+
+/** Compiled when a text has to be read as data, which is seldom. */
+function outputCheck(operation: LazyOperation): { check(value: unknown): boolean } {
+  return { check: (value) => compileSchema(operation.outputSchema).check(value) }
+}
+
+function needsTasks(server: string, { name }: MCPToolDefinition): CallError {
+  return new CallError(
+    "EXECUTION_ERROR",
+    `Tool "${name}" of MCP server "${server}" was not called: it runs only as a task, and tasks are not supported. Use another tool of the server, or call it with a client that has the tasks extension.`,
+    {
+      details: { reason: "UNSUPPORTED", server, tool: name },
+      retryable: false,
+      mayHaveExecuted: false,
+    },
+  )
+}
+
+/** The error for a tool that its server does not have. */
+export function unknownTool(server: string, name: string, known: readonly string[]): CallError {
+  const some = known.slice(0, 10).map((tool) => `"${tool}"`)
+  const rest = known.length > some.length ? ` and ${known.length - some.length} more` : ""
+  return refusal(
+    "OPERATION_NOT_FOUND",
+    `MCP server "${server}" has no tool "${name.slice(0, 200)}". It has ${some.join(", ") || "none"}${rest}.`,
+    { details: { server, tool: name.slice(0, 200) } },
+  )
+}

@@ -1,0 +1,78 @@
+import { isCallError } from "../../../core/errors.ts"
+import type { CallErrorJSON } from "../../../core/errors.ts"
+import { redactText } from "../../../internal/redact.ts"
+import type { MCPEra } from "../../../mcp/model.ts"
+import { reasonOf } from "../../../internal/describe.ts"
+import type { MCPConnection, MCPConnectionStatus } from "./model.ts"
+
+/** How a server is doing; nothing secret is in it. */
+export interface MCPServerStatus {
+  readonly name: string
+  /** `disabled` by its configuration, `failed` when it could not be connected or listed, else as its connection is. */
+  readonly status: MCPConnectionStatus["state"] | "disabled"
+  readonly error?: Pick<CallErrorJSON, "code" | "message">
+  /** The end of what a child process wrote to its standard error. */
+  readonly stderrTail?: string
+  readonly pid?: number
+  readonly era?: MCPEra
+  readonly protocolVersion?: string
+  readonly serverInfo?: { readonly name: string; readonly version: string }
+  /** Times it was connected again. */
+  readonly restarts: number
+  readonly tools: number
+  readonly warnings: readonly string[]
+  /** Tools that are not run, because their definition is not the one that was pinned. */
+  readonly quarantined: readonly string[]
+}
+
+/** What a status says beside what its connection knows. */
+export interface StatusParts {
+  readonly tools: number
+  readonly warnings: readonly string[]
+  readonly quarantined: readonly string[]
+}
+
+/** The status of a server with a connection. */
+export function statusOf(connection: MCPConnection, parts: StatusParts): MCPServerStatus {
+  const { peer, status } = connection
+  const isDown = status.state === "failed" || status.state === "lost"
+  return {
+    name: connection.name,
+    status: status.state,
+    ...(isDown && status.lastError !== undefined && { error: unavailable(status.lastError) }),
+    ...(status.stderrTail && { stderrTail: redactText(status.stderrTail) }),
+    ...(status.pid !== undefined && { pid: status.pid }),
+    ...(peer !== undefined && { era: peer.era, protocolVersion: peer.protocolVersion }),
+    ...(peer?.serverInfo !== undefined && { serverInfo: peer.serverInfo }),
+    restarts: status.restarts,
+    ...parts,
+  }
+}
+
+/** The status of a server that never got as far as that. */
+export function failedStatus(name: string, error: unknown, stderrTail?: string): MCPServerStatus {
+  return {
+    name,
+    status: "failed",
+    error: shown(error),
+    ...(stderrTail && { stderrTail: redactText(stderrTail) }),
+    restarts: 0,
+    tools: 0,
+    warnings: [],
+    quarantined: [],
+  }
+}
+
+/** The status of a server that is switched off. */
+export function disabledStatus(name: string): MCPServerStatus {
+  return { name, status: "disabled", restarts: 0, tools: 0, warnings: [], quarantined: [] }
+}
+
+function shown(error: unknown): { readonly code: string; readonly message: string } {
+  const message = redactText(reasonOf(error))
+  return { code: isCallError(error) ? error.code : "EXECUTION_ERROR", message }
+}
+
+function unavailable(message: string): { readonly code: string; readonly message: string } {
+  return { code: "UNAVAILABLE", message: redactText(message) }
+}

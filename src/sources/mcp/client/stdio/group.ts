@@ -1,0 +1,82 @@
+import type { NodeLike } from "./node.ts"
+import { isOnlyZombies } from "./zombies.ts"
+import { systemClock } from "../../../../internal/clock.ts"
+
+const POLL_MS = 10
+// Looking at every process of the system is dear, and rarely needed.
+const FIRST_COUNT_MS = 30
+const COUNT_MS = 100
+
+/** A child with all that it started and that stayed with it. */
+export interface ProcessGroup {
+  /** Sends a signal to every member; nothing happens when none is left. */
+  signal(name: "SIGTERM" | "SIGKILL"): void
+  /** Resolves with whether every member is gone, at the latest after some milliseconds. */
+  isGoneWithin(milliseconds: number): Promise<boolean>
+}
+
+/**
+ * The group that a process leads.
+ *
+ * On Windows, which has no groups, it is the tree below the process while that one runs. Once it is
+ * known to be gone it is never signalled again: the system may give its number to another one.
+ */
+export function processGroup(node: NodeLike, pid: number): ProcessGroup {
+  let isGone = false
+  const look = (): boolean => {
+    isGone ||= !isAlive(node, pid)
+    return isGone
+  }
+  return {
+    signal(name) {
+      if (!look()) signalGroup(node, pid, name)
+    },
+    async isGoneWithin(milliseconds) {
+      const start = systemClock.now()
+      let nextCount = FIRST_COUNT_MS
+      while (!look()) {
+        const elapsed = systemClock.now() - start
+        if (elapsed >= milliseconds) return false
+        if (elapsed >= nextCount) {
+          nextCount = elapsed + COUNT_MS
+          if (await isOnlyZombies(node, pid)) return true
+        }
+        await new Promise<void>((resolve) => setTimeout(resolve, POLL_MS))
+      }
+      return true
+    },
+  }
+}
+
+/** Signals a group at once, without waiting for anything. */
+export function signalGroup(node: NodeLike, pid: number, name: "SIGTERM" | "SIGKILL"): void {
+  if (isWindows(node)) {
+    // There are no signals; only the end by force reaches what the process started.
+    if (name === "SIGKILL") node.spawnSync("taskkill", taskkill(pid), TASKKILL_OPTIONS)
+    return
+  }
+  attempt(node, -pid, name)
+}
+
+export function isWindows(node: NodeLike): boolean {
+  return node.host.platform === "win32"
+}
+
+const TASKKILL_OPTIONS = { stdio: "ignore", shell: false, windowsHide: true } as const
+
+function taskkill(pid: number): readonly string[] {
+  return ["/pid", String(pid), "/T", "/F"]
+}
+
+function isAlive(node: NodeLike, pid: number): boolean {
+  return attempt(node, isWindows(node) ? pid : -pid, 0)
+}
+
+/** Whether there was someone to signal. Those of another user are nobody: they cannot be ended. */
+function attempt(node: NodeLike, target: number, signal: string | 0): boolean {
+  try {
+    return node.host.kill(target, signal)
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,119 @@
+import { CallError } from "../../../../core/errors.ts"
+import { isWindows } from "./group.ts"
+import type { ChildLike, NodeLike } from "./node.ts"
+
+/** What is started, and how. */
+export interface LaunchParameters {
+  readonly command: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly cwd?: string | undefined
+}
+
+/**
+ * Refuses what no process can be started with, before anything is started.
+ *
+ * A byte of zero ends an argument for the system: what comes after it would silently be gone.
+ */
+export function refuseUnusable(label: string, parameters: LaunchParameters): void {
+  const { command, args, env, cwd } = parameters
+  if (command === "") throw invalid(`${label}: "command" is empty. Name a program.`)
+  const faulty = [
+    ["command", command] as const,
+    ...args.map((value, at) => [`args[${at}]`, value] as const),
+    ["cwd", cwd ?? ""] as const,
+    // Values are not shown, and neither is the name when the fault is in it.
+    ...Object.entries(env).map(([name, value]) =>
+      name.includes("\0") ? (["a name in env", name] as const) : ([`env.${name}`, value] as const),
+    ),
+  ].find(([, value]) => value.includes("\0"))
+  if (faulty !== undefined) {
+    throw invalid(`${label}: ${faulty[0]} contains a NUL character. Remove it.`)
+  }
+}
+
+/**
+ * Starts a program without a shell: arguments reach it as they are.
+ *
+ * On POSIX it leads a group of its own, by which it can be ended with all that it starts.
+ */
+export function launch(node: NodeLike, parameters: LaunchParameters): ChildLike {
+  return node.spawn(parameters.command, parameters.args, {
+    env: parameters.env,
+    ...(parameters.cwd === undefined ? {} : { cwd: parameters.cwd }),
+    stdio: ["pipe", "pipe", "pipe"],
+    shell: false,
+    detached: !isWindows(node),
+    windowsHide: true,
+  })
+}
+
+/** Resolves when the program runs; rejects with what the system has against it. */
+export function launched(child: ChildLike): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.on("spawn", resolve)
+    child.on("error", reject)
+  })
+}
+
+/** Why a program did not start, and what to do about it. */
+export async function launchFailure(
+  label: string,
+  node: NodeLike,
+  parameters: LaunchParameters,
+  cause: unknown,
+): Promise<CallError> {
+  const { command, cwd } = parameters
+  const code = codeOf(cause)
+  const about = `${label}: "${command}" could not be started`
+  const fail = (why: string, retryable = false): CallError =>
+    new CallError("UNAVAILABLE", `${about}${why}`, { cause, retryable, mayHaveExecuted: false })
+
+  // The system reports a missing folder as a missing program.
+  if (cwd !== undefined && !(await isFolder(node, cwd))) {
+    return fail(`: "cwd" names no folder that can be entered: "${cwd}". Create it, or correct it.`)
+  }
+  switch (code) {
+    case "ENOENT":
+      return fail(` (ENOENT): there is no such program. ${cureOfMissing(node, command)}`)
+    case "EACCES":
+    case "EPERM":
+      return fail(` (${code}): it may not be executed. Give it the permission, or run it by name.`)
+    case "E2BIG":
+      return fail(` (E2BIG): "args" and "env" are too large together. Make them smaller.`)
+    case "EAGAIN":
+    case "EMFILE":
+    case "ENFILE":
+    case "ENOMEM":
+      return fail(` (${code}): the system is out of resources. Close what is not needed.`, true)
+    default:
+      return fail(`${code === undefined ? "" : ` (${code})`}. ${cureOfMissing(node, command)}`)
+  }
+}
+
+function cureOfMissing(node: NodeLike, command: string): string {
+  if (isWindows(node)) {
+    return `Scripts such as npx need "command": "cmd" and "args": ["/c", "npx", ...]; programs need to be on PATH.`
+  }
+  if (/\s/.test(command)) {
+    return `"command" is one program: put what follows it into "args".`
+  }
+  return `Install it, correct "command", or give its whole path; it is looked for on the PATH of the child.`
+}
+
+async function isFolder(node: NodeLike, path: string): Promise<boolean> {
+  try {
+    return (await node.stat(path)).isDirectory()
+  } catch {
+    return false
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = (error as { readonly code?: unknown } | null | undefined)?.code
+  return typeof code === "string" ? code : undefined
+}
+
+function invalid(message: string): CallError {
+  return new CallError("VALIDATION_ERROR", message)
+}

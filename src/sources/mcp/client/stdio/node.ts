@@ -1,0 +1,84 @@
+import { CallError } from "../../../../core/errors.ts"
+
+/** The end of a pipe that takes bytes. */
+export interface WritableLike {
+  write(text: string, done?: (error?: Error | null) => void): boolean
+  end(): void
+  destroy(): void
+  on(event: "error", listener: (error: Error) => void): unknown
+  unref?(): void
+}
+
+/** The end of a pipe that gives bytes. */
+export interface ReadableLike {
+  destroy(): void
+  on(event: "data", listener: (chunk: Uint8Array) => void): unknown
+  on(event: "end", listener: () => void): unknown
+  on(event: "error", listener: (error: Error) => void): unknown
+}
+
+/** A process that was started; its pipes are missing where that failed for want of descriptors. */
+export interface ChildLike {
+  readonly pid?: number | undefined
+  readonly stdin?: WritableLike | null | undefined
+  readonly stdout?: ReadableLike | null | undefined
+  readonly stderr?: ReadableLike | null | undefined
+  on(event: "spawn" | "close", listener: () => void): unknown
+  on(event: "error", listener: (error: Error) => void): unknown
+  on(event: "exit", listener: (code: number | null, signal: string | null) => void): unknown
+  unref(): void
+}
+
+/** What a process is started with, as far as it is used here. */
+export interface SpawnOptions {
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  readonly stdio: "ignore" | readonly ("pipe" | "ignore")[]
+  readonly shell: false
+  readonly detached?: boolean
+  readonly windowsHide: true
+}
+
+/** As much of Node as running a child process takes. */
+export interface NodeLike {
+  readonly host: {
+    readonly platform: string
+    readonly env: Readonly<Record<string, string | undefined>>
+    kill(pid: number, signal: string | 0): boolean
+    on(event: "exit", listener: () => void): unknown
+    off(event: "exit", listener: () => void): unknown
+  }
+  spawn(command: string, args: readonly string[], options: SpawnOptions): ChildLike
+  spawnSync(command: string, args: readonly string[], options: SpawnOptions): unknown
+  stat(path: string): Promise<{ isDirectory(): boolean }>
+  readdir(path: string): Promise<readonly string[]>
+  readFile(path: string, encoding: "utf8"): Promise<string>
+}
+
+/**
+ * Node's modules, loaded when they are first needed.
+ *
+ * The names are put together at run time: bundlers for platforms without these modules would
+ * otherwise stumble over code that never runs there.
+ */
+export async function loadNode(user: string): Promise<NodeLike> {
+  const load = async (name: string): Promise<unknown> =>
+    await import(/* @vite-ignore */ `node:${name}`)
+  try {
+    const [host, children, files] = await Promise.all([
+      load("process"),
+      load("child_process"),
+      load("fs/promises"),
+    ])
+    const { spawn, spawnSync } = children as Pick<NodeLike, "spawn" | "spawnSync">
+    const { stat, readdir, readFile } = files as Pick<NodeLike, "stat" | "readdir" | "readFile">
+    const { default: platform } = host as { default: NodeLike["host"] }
+    return { host: platform, spawn, spawnSync, stat, readdir, readFile }
+  } catch (cause) {
+    throw new CallError(
+      "UNAVAILABLE",
+      `${user}: this platform cannot start processes, so "command" does not work here. Run it under Node, or reach the server by "url".`,
+      { cause, retryable: false },
+    )
+  }
+}

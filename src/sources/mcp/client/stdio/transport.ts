@@ -1,0 +1,275 @@
+import { CallError } from "../../../../core/errors.ts"
+import type { Logger } from "../../../../internal/logger.ts"
+import { processGroup, type ProcessGroup } from "./group.ts"
+import { launch, launched, launchFailure, refuseUnusable } from "./launch.ts"
+import type { LaunchParameters } from "./launch.ts"
+import { lineReader } from "./lines.ts"
+import { messagesOf } from "./messages.ts"
+import { loadNode, type ChildLike } from "./node.ts"
+import { sharedReaper, type ReaperLease } from "./reaper.ts"
+import { tail } from "./tail.ts"
+import { deferred, within } from "./wait.ts"
+
+const EOF_MS = 2000
+const TERM_MS = 1000
+const KILL_MS = 500
+const MUTE_MS = 500
+const QUIET_MS = 20
+const DRAIN_ROUNDS = 25
+const STDERR_BYTES = 65_536
+
+/** What a child process is started with. */
+export interface ChildParameters extends LaunchParameters {
+  /** The longest message the child may send. */
+  readonly maxMessageBytes: number
+  readonly logger?: Logger | undefined
+  /** The name of the server, for messages. */
+  readonly server?: string | undefined
+}
+
+/** How a child process ended. */
+export interface ChildExit {
+  readonly code: number | null
+  readonly signal: string | null
+}
+
+/**
+ * Messages to and from a child process, one per line of its standard streams.
+ *
+ * It has the shape of a transport of the MCP SDK. When it is closed, or its host dies, the child
+ * and everything that it started is gone.
+ */
+export class ChildTransport {
+  onmessage: ((message: unknown) => void) | undefined = undefined
+  /** Called once, when the child has ended or never will be started. */
+  onclose: (() => void) | undefined = undefined
+  onerror: ((error: Error) => void) | undefined = undefined
+
+  readonly #parameters: ChildParameters
+  readonly #label: string
+  readonly #stderr = tail(STDERR_BYTES)
+  readonly #exited = deferred()
+  readonly #streamsClosed = deferred()
+  #child: ChildLike | undefined
+  #group: ProcessGroup | undefined
+  #lease: ReaperLease | undefined
+  #exit: ChildExit | undefined
+  #failure: CallError | undefined
+  #closing: Promise<void> | undefined
+  #isStarted = false
+  #isOver = false
+  #reads = 0
+  #droppedLines = 0
+
+  constructor(parameters: ChildParameters) {
+    this.#parameters = parameters
+    this.#label =
+      parameters.server === undefined ? "MCP server" : `MCP server "${parameters.server}"`
+  }
+
+  /** The id of the process, also after its end; `undefined` before it runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid
+  }
+
+  get exit(): ChildExit | undefined {
+    return this.#exit
+  }
+
+  /** Why the transport ended the child by itself. */
+  get failure(): CallError | undefined {
+    return this.#failure
+  }
+
+  /** Lines on standard output that were no messages. */
+  get droppedLines(): number {
+    return this.#droppedLines
+  }
+
+  /** The end of what the child wrote to its standard error, unmasked. */
+  stderrTail(): string {
+    return this.#stderr.text()
+  }
+
+  /** Starts the child; rejects with `UNAVAILABLE` when that is not possible. */
+  async start(): Promise<void> {
+    if (this.#isStarted) throw new TypeError("ChildTransport.start() was called twice.")
+    this.#isStarted = true
+    refuseUnusable(this.#label, this.#parameters)
+    const node = await loadNode(this.#label)
+    if (this.#closing !== undefined) throw this.#lost("it was closed before it ran")
+    this.#lease = sharedReaper(node).lease()
+    try {
+      const child = launch(node, this.#parameters)
+      const isRunning = launched(child)
+      if (child.pid !== undefined) {
+        this.#lease.track(child.pid)
+        this.#group = processGroup(node, child.pid)
+        this.#attach(child)
+      }
+      await isRunning
+    } catch (cause) {
+      this.#lease.release()
+      throw await launchFailure(this.#label, node, this.#parameters, cause)
+    }
+  }
+
+  /** Resolves when the pipe has room for more; rejects with `UNAVAILABLE` when there is no reader. */
+  async send(message: unknown): Promise<void> {
+    const stdin = this.#child?.stdin
+    if (this.#closing !== undefined || stdin === undefined || stdin === null) {
+      throw this.#lost(this.#child === undefined ? "it was not started" : "it has ended")
+    }
+    const line = `${JSON.stringify(message)}\n`
+    await new Promise<void>((resolve, reject) => {
+      const hasRoom = stdin.write(line, (error) => {
+        if (error === undefined || error === null) resolve()
+        else reject(this.#lost("it no longer reads its standard input", error))
+      })
+      if (hasRoom) resolve()
+    })
+  }
+
+  /**
+   * Ends the child and all of its group: by the end of its input, by SIGTERM, by SIGKILL.
+   *
+   * Takes less than five seconds with the most stubborn child. Twice is fine.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#shutDown()
+    return this.#closing
+  }
+
+  #attach(child: ChildLike): void {
+    this.#child = child
+    const { maxMessageBytes } = this.#parameters
+    const lines = lineReader(maxMessageBytes, (line) => this.#take(line))
+    child.stdout?.on("data", (chunk) => {
+      this.#reads++
+      if (this.#isOver || lines.push(chunk)) return
+      this.#giveUp(
+        "PAYLOAD_TOO_LARGE",
+        `${this.#label} sent a message of more than ${maxMessageBytes} bytes, and was ended. Raise "maxMessageBytes" if it is meant to send that much.`,
+      )
+    })
+    child.stdout?.on("end", () => void this.#muted())
+    child.stderr?.on("data", (chunk) => this.#stderr.push(chunk))
+    // A pipe without a reader shows where it matters: whoever sends is told.
+    child.stdin?.on("error", () => {})
+    child.stdout?.on("error", (error) => this.#report(error))
+    child.stderr?.on("error", () => {})
+    child.on("close", () => this.#streamsClosed.resolve())
+    child.on("exit", (code, signal) => {
+      this.#exit = { code, signal }
+      this.#exited.resolve()
+      this.#closing ??= this.#clearUp()
+    })
+  }
+
+  #take(line: string): void {
+    if (this.#isOver) return
+    const messages = messagesOf(line)
+    if (messages === undefined) {
+      if (this.#droppedLines++ > 0) return
+      this.#parameters.logger?.warn(
+        `${this.#label} writes to its standard output what is no message; it is left out. Its log belongs on standard error.`,
+        { pid: this.pid },
+      )
+      return
+    }
+    for (const message of messages) {
+      this.#tell(() => this.onmessage?.(message))
+    }
+  }
+
+  /** A child that closed its output can answer nothing any more, even if it runs on. */
+  async #muted(): Promise<void> {
+    if (await within(this.#exited.promise, MUTE_MS)) return
+    if (this.#closing !== undefined) return
+    this.#giveUp(
+      "UNAVAILABLE",
+      `${this.#label} closed its standard output while it was running, and was ended. Look at what it wrote to standard error.`,
+    )
+  }
+
+  #giveUp(code: "PAYLOAD_TOO_LARGE" | "UNAVAILABLE", message: string): void {
+    if (this.#failure !== undefined) return
+    this.#failure = new CallError(code, message, { retryable: false, mayHaveExecuted: true })
+    this.#child?.stdout?.destroy()
+    this.#report(this.#failure)
+    if (this.#closing === undefined) this.#closing = this.#clearUp()
+    else this.#group?.signal("SIGKILL")
+  }
+
+  async #shutDown(): Promise<void> {
+    const group = this.#group
+    if (group === undefined) return this.#finish()
+    this.#child?.stdin?.end()
+    await within(this.#exited.promise, EOF_MS)
+    if (!(await group.isGoneWithin(0))) {
+      group.signal("SIGTERM")
+      if (!(await group.isGoneWithin(TERM_MS))) group.signal("SIGKILL")
+    }
+    await this.#clearUp()
+  }
+
+  /** Removes what is left of the group, and reads what it has said before. */
+  async #clearUp(): Promise<void> {
+    this.#group?.signal("SIGKILL")
+    await within(this.#exited.promise, KILL_MS)
+    await this.#drain()
+    this.#finish()
+    await this.#group?.isGoneWithin(KILL_MS)
+    this.#lease?.release()
+  }
+
+  /**
+   * Waits for the ends of the pipes, as long as something comes.
+   *
+   * A process that left the group may hold them open for ever. Two quiet rounds are asked for: after
+   * a busy turn of the host, timers come before the data that waits.
+   */
+  async #drain(): Promise<void> {
+    let quiet = 0
+    for (let round = 0; round < DRAIN_ROUNDS && quiet < 2; round++) {
+      const before = this.#reads
+      if (await within(this.#streamsClosed.promise, QUIET_MS)) return
+      quiet = this.#reads === before ? quiet + 1 : 0
+    }
+  }
+
+  #finish(): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    for (const stream of [this.#child?.stdin, this.#child?.stdout, this.#child?.stderr]) {
+      stream?.destroy()
+    }
+    this.#tell(() => this.onclose?.())
+  }
+
+  /** Runs a listener; what it throws is no reason to leave a process behind. */
+  #tell(listener: () => void): void {
+    try {
+      listener()
+    } catch (error) {
+      this.#report(error instanceof Error ? error : new Error(String(error)))
+    }
+  }
+
+  #report(error: Error): void {
+    try {
+      this.onerror?.(error)
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+
+  #lost(why: string, cause?: unknown): CallError {
+    const { code, signal } = this.#exit ?? {}
+    const how = this.#exit === undefined ? "" : ` (${signal ?? `exit code ${code}`})`
+    return new CallError("UNAVAILABLE", `${this.#label} cannot be reached: ${why}${how}.`, {
+      cause,
+      mayHaveExecuted: false,
+    })
+  }
+}

@@ -1,0 +1,224 @@
+import { CallError, isCallError } from "../../../core/errors.ts"
+import type { SettledServer } from "../config.ts"
+import { isUnreached, mcpError } from "../../../mcp/errors.ts"
+import type { MCPEra } from "../../../mcp/model.ts"
+import type { Clock } from "../../../internal/platform.ts"
+import { channelSecrets } from "./channel-secrets.ts"
+import { Secrets } from "./mask.ts"
+import type { MCPConnectionStatus, MCPPeer } from "./model.ts"
+import { openSession } from "./open.ts"
+import type { Patience } from "./patience.ts"
+import { Restarts } from "./restart.ts"
+import { loadSdk } from "./sdk.ts"
+import type { Session } from "./session.ts"
+
+/** What a supervisor looks after, and whom it tells. */
+export interface Supervised {
+  readonly settled: SettledServer
+  readonly clock: Clock
+  readonly forwardsInput: boolean
+  /** What was found out about the server before. */
+  readonly knownEra: MCPEra | undefined
+  opened(session: Session, isAgain: boolean): void
+  notified(method: string): void
+  lost(error: CallError): void
+  /** The server could not be reached: by a request, or when a session was to be opened. */
+  unreached?(error: CallError): void
+}
+
+/** Sees to it that there is a session when one is needed: opens it, replaces lost ones, and knows when to stop. */
+export class Supervisor {
+  readonly #host: Supervised
+  readonly #name: string
+  readonly #secrets: Secrets
+  readonly #restarts: Restarts
+  readonly #ended = new AbortController()
+  #stopOpening = new AbortController()
+  #opening: Promise<Session> | undefined
+  #session: Session | undefined
+  /** The last process, for what there is to say about it. */
+  #latest: Session | undefined
+  #peer: MCPPeer | undefined
+  #era: MCPEra | undefined
+  #isApproved = false
+  #count = 0
+  #lastError: CallError | undefined
+  #state: MCPConnectionStatus["state"] = "idle"
+
+  constructor(host: Supervised) {
+    this.#host = host
+    this.#name = host.settled.name
+    this.#secrets = new Secrets(channelSecrets(host.settled.channel))
+    this.#era = host.knownEra
+    this.#restarts = new Restarts(host.clock)
+  }
+
+  get peer(): MCPPeer | undefined {
+    return this.#peer
+  }
+
+  get status(): MCPConnectionStatus {
+    const { child, stderrTail } = this.#latest ?? {}
+    return {
+      state: this.#state,
+      restarts: Math.max(0, this.#count - 1),
+      pid: child?.exit === undefined ? child?.pid : undefined,
+      stderrTail,
+      lastError: this.#lastError?.message,
+    }
+  }
+
+  /** An open session: the one there is, the one that is being opened, or a new one. */
+  async ready(patience: Patience): Promise<Session> {
+    this.assertOpen()
+    if (patience.isOver) throw patience.error(false)
+    const session = this.#session
+    if (session !== undefined && !session.isLost) return session
+    if (this.#opening === undefined) await this.#waitForRestart(patience)
+    this.assertOpen()
+    const open = this.#session
+    if (open !== undefined && !open.isLost) return open
+    this.#opening ??= this.#open()
+    return await patience.race(this.#opening, false)
+  }
+
+  /** Those that come later open a new one; what runs on the old one may finish. */
+  expired(session: Session): void {
+    if (session !== this.#session) return
+    this.#session = undefined
+    session.retire()
+  }
+
+  /** A server over HTTP has no connection that could be lost: the first request in vain says that it is away. */
+  unreached(session: Session, error: CallError): void {
+    if (session !== this.#session || this.#host.settled.channel.kind === "stdio") return
+    this.#lost(session, error)
+    session.retire()
+    this.#host.unreached?.(error)
+  }
+
+  /** Somebody else found out that the server cannot be reached. */
+  away(error: CallError): void {
+    if (this.#session !== undefined) this.unreached(this.#session, error)
+  }
+
+  /** Closes what is open as soon as nothing runs on it any more. */
+  retire(): void {
+    if (this.#session !== undefined) this.expired(this.#session)
+  }
+
+  /** Closes what is open, and forgets what went wrong. */
+  async reset(): Promise<void> {
+    this.assertOpen()
+    this.#restarts.reset()
+    this.#stopOpening.abort()
+    await this.#opening?.catch(() => {})
+    const session = this.#session
+    this.#session = undefined
+    await session?.close()
+  }
+
+  async close(): Promise<void> {
+    this.#state = "closed"
+    this.#ended.abort()
+    this.#stopOpening.abort()
+    await this.#opening?.catch(() => {})
+    await this.#session?.close()
+    this.#session = undefined
+  }
+
+  assertOpen(): void {
+    if (!this.#ended.signal.aborted) return
+    throw new CallError(
+      "UNAVAILABLE",
+      `MCP server "${this.#name}" was closed. Make a new client.`,
+      {
+        retryable: false,
+      },
+    )
+  }
+
+  /** A process that keeps ending is not started in a loop. */
+  async #waitForRestart(patience: Patience): Promise<void> {
+    const { isGivenUp, delay } = this.#restarts
+    const why = this.#lastError === undefined ? "" : ` Last: ${this.#lastError.message}`
+    if (isGivenUp) {
+      throw new CallError(
+        "UNAVAILABLE",
+        `MCP server "${this.#name}" ended too often, and is not started again until reconnect() is called.${why}`,
+        { retryable: false, details: { reason: "CRASHED" } },
+      )
+    }
+    if (delay === 0) return
+    if (delay < patience.left) return await patience.wait(delay)
+    throw new CallError(
+      "UNAVAILABLE",
+      `MCP server "${this.#name}" ended, and is started again in ${delay} ms.${why}`,
+      { retryAfterMs: delay },
+    )
+  }
+
+  async #open(): Promise<Session> {
+    this.#state = "connecting"
+    this.#stopOpening = new AbortController()
+    try {
+      const session = await this.#openSession(this.#stopOpening.signal)
+      if (this.#ended.signal.aborted) await session.close()
+      this.assertOpen()
+      this.#session = session
+      this.#peer = session.peer
+      this.#era = session.peer.era
+      this.#state = "ready"
+      this.#host.opened(session, this.#count++ > 0)
+      return session
+    } catch (thrown) {
+      const error = isCallError(thrown)
+        ? thrown
+        : this.#secrets.error(mcpError(thrown, { server: this.#name, phase: "connect" }))
+      if (!this.#ended.signal.aborted) this.#state = "failed"
+      this.#lastError = error
+      if (isUnreached(error.cause)) this.#host.unreached?.(error)
+      throw error
+    } finally {
+      this.#opening = undefined
+    }
+  }
+
+  async #openSession(signal: AbortSignal): Promise<Session> {
+    const { settled, forwardsInput } = this.#host
+    let isLaunched = false
+    try {
+      return await openSession({
+        sdk: await loadSdk(),
+        settled,
+        secrets: this.#secrets,
+        forwardsInput,
+        era: this.#era,
+        signal,
+        isApproved: this.#isApproved,
+        launching: (session) => {
+          this.#isApproved = true
+          isLaunched = true
+          this.#latest = session
+        },
+        notified: (session, method) => {
+          if (session === this.#session) this.#host.notified(method)
+        },
+        lost: (session, error) => this.#lost(session, error),
+      })
+    } catch (error) {
+      if (isLaunched && !signal.aborted) this.#restarts.ended()
+      throw error
+    }
+  }
+
+  #lost(session: Session, error: CallError): void {
+    if (session !== this.#session) return
+    this.#session = undefined
+    this.#lastError = error
+    if (this.#ended.signal.aborted) return
+    this.#state = "lost"
+    if (this.#host.settled.channel.kind === "stdio") this.#restarts.ended()
+    this.#host.lost(error)
+  }
+}

@@ -1,0 +1,120 @@
+import type { CallError } from "../../../core/errors.ts"
+import { pointerSegment } from "../../../internal/pointer.ts"
+import { reasonOf, typeName } from "../../../internal/describe.ts"
+import { invalid } from "../../../core/validation.ts"
+
+/** Deeper than any real input, and far from where a serialiser gives up. */
+const MAX_DEPTH = 500
+
+/**
+ * An input as the arguments of a tool: JSON without members that are `undefined`.
+ *
+ * The same object where nothing has to go. Throws `VALIDATION_ERROR` with the path of what JSON
+ * cannot say, before anything is sent.
+ */
+export function toolInput(input: unknown, operationId: string): Readonly<Record<string, unknown>> {
+  if (input === undefined) return {}
+  if (typeof input !== "object" || input === null || Array.isArray(input)) {
+    throw refused(operationId, "", `must be an object, got ${typeName(input)}`)
+  }
+  const walk: Walk = { parents: [], keys: [] }
+  try {
+    return plain(input, walk) as Readonly<Record<string, unknown>>
+  } catch (thrown) {
+    const path = walk.keys.map((key) => pointerSegment(String(key))).join("")
+    // Anything else is what a getter or a Proxy trap of the caller's threw.
+    const why = thrown instanceof Fault ? thrown.message : `cannot be read: ${reasonOf(thrown)}`
+    throw refused(operationId, path, why)
+  }
+}
+
+/** Where a walk is: what it went through, and by which keys. */
+interface Walk {
+  readonly parents: object[]
+  readonly keys: (string | number)[]
+}
+
+class Fault extends Error {}
+
+function plain(value: unknown, walk: Walk): unknown {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return value
+    case "number":
+      if (Number.isFinite(value)) return value
+      throw new Fault(`is ${value}, which JSON has no word for`)
+    case "object":
+      if (value === null) return value
+      break
+    default:
+      throw new Fault(`is ${words(value)}, which JSON has no word for`)
+  }
+  const odd = oddity(value)
+  if (odd !== undefined) throw new Fault(odd)
+  const { parents } = walk
+  if (parents.includes(value)) throw new Fault("contains itself")
+  if (parents.length >= MAX_DEPTH) throw new Fault(`is nested over ${MAX_DEPTH} levels deep`)
+  parents.push(value)
+  const out = Array.isArray(value) ? plainArray(value, walk) : plainObject(value, walk)
+  parents.pop()
+  return out
+}
+
+function plainArray(value: readonly unknown[], walk: Walk): readonly unknown[] {
+  let copy: unknown[] | undefined
+  for (let index = 0; index < value.length; index++) {
+    walk.keys.push(index)
+    const item = value[index]
+    const out = plain(item, walk)
+    if (out !== item) (copy ??= [...value])[index] = out
+    walk.keys.pop()
+  }
+  return copy ?? value
+}
+
+function plainObject(value: object, walk: Walk): object {
+  let changes: Map<string, unknown> | undefined
+  for (const key of Object.keys(value)) {
+    walk.keys.push(key)
+    const member = (value as Readonly<Record<string, unknown>>)[key]
+    const out = member === undefined ? undefined : plain(member, walk)
+    if (member === undefined || out !== member) (changes ??= new Map()).set(key, out)
+    walk.keys.pop()
+  }
+  return changes === undefined ? value : withChanges(value, changes)
+}
+
+function withChanges(value: object, changes: ReadonlyMap<string, unknown>): object {
+  const members = Object.entries(value).flatMap(([key, member]) => {
+    const out: unknown = changes.has(key) ? changes.get(key) : member
+    return out === undefined ? [] : [[key, out] as const]
+  })
+  return Object.fromEntries(members)
+}
+
+/** What an object is that is no plain data: a serialiser would silently make something else of it. */
+function oddity(value: object): string | undefined {
+  if (value instanceof Date) return "is a Date; send a text, such as date.toISOString()"
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) {
+    return "is binary data; send a text, such as base64"
+  }
+  if (value instanceof Map || value instanceof Set) {
+    return `is a ${value instanceof Map ? "Map" : "Set"}; send a plain object or an array`
+  }
+  if (typeof (value as { readonly toJSON?: unknown }).toJSON === "function") {
+    return "is no plain data; send what its toJSON() gives"
+  }
+  return undefined
+}
+
+function words(value: unknown): string {
+  if (typeof value === "bigint") return "a BigInt"
+  return value === undefined ? "undefined" : `a ${typeof value}`
+}
+
+function refused(operationId: string, path: string, message: string): CallError {
+  return invalid("VALIDATION_ERROR", `Input for "${operationId}"`, [{ path, message }], {
+    operationId,
+  })
+}

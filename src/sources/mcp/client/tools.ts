@@ -1,0 +1,205 @@
+import { isCallError } from "../../../core/errors.ts"
+import { systemClock } from "../../../internal/clock.ts"
+import type { LazyOperation } from "../../../core/lazy-operation.ts"
+import { canonicalJson } from "../../../mcp/canonical.ts"
+import type { MCPChannel, SettledServer } from "../config.ts"
+import type { MCPToolDefinition } from "../../../mcp/model.ts"
+import { judgeTools, loadPins, savePins } from "../pins.ts"
+import type { JudgedTool, PinStore } from "../pins.ts"
+import { quarantined } from "../pin-judge.ts"
+import { sha256Hex } from "../../../internal/sha256.ts"
+import { readTool, toolOperation } from "../tool-operation.ts"
+import { quote, reasonOf } from "../../../internal/describe.ts"
+import { OperationKeeper } from "./keep.ts"
+import type { MCPConnection } from "./model.ts"
+import { Patience } from "./patience.ts"
+import type { Section } from "./refresh.ts"
+import { runTool } from "./run-tool.ts"
+import type { RunnableTool, ToolCallContext, ToolHost } from "./run-tool.ts"
+
+/** What the tools of a server are made with. */
+export interface ToolSectionParts {
+  readonly server: SettledServer
+  readonly connection: MCPConnection
+  readonly pins: PinStore
+  /** Settles when no refresh is under way. */
+  readonly settled: () => Promise<unknown> | undefined
+}
+
+/** The tools of a server, those that are allowed and sound, as operations. */
+export class ToolSection implements Section {
+  readonly kinds = ["tools"] as const
+  readonly host: ToolHost
+  readonly #parts: ToolSectionParts
+  readonly #keeper = new OperationKeeper<RunnableTool>()
+  #tools: ReadonlyMap<string, RunnableTool> = new Map()
+  #operations: readonly LazyOperation[] = []
+  #judged: ReadonlyMap<string, JudgedTool> = new Map()
+  #warnings: readonly string[] = []
+  #instructions: string | undefined
+
+  constructor(parts: ToolSectionParts) {
+    this.#parts = parts
+    const { server, connection } = parts
+    this.host = { server, connection, admit: (tool, context) => this.#admit(tool, context) }
+  }
+
+  get operations(): readonly LazyOperation[] {
+    return this.#operations
+  }
+
+  get warnings(): readonly string[] {
+    return this.#warnings
+  }
+
+  /** By the server's own names. */
+  get names(): readonly string[] {
+    return [...this.#tools.keys()]
+  }
+
+  /** Names of tools that are not run. */
+  get quarantined(): readonly string[] {
+    return [...this.#judged.keys()]
+  }
+
+  /** What the server says of itself to models, as far as it was accepted. */
+  get instructions(): string | undefined {
+    return this.#instructions
+  }
+
+  /** A tool by the server's own name; throws for one that is not run. */
+  find(name: string): RunnableTool | undefined {
+    const judged = this.#judged.get(name)
+    if (judged !== undefined) throw quarantined(this.#parts.server.name, judged)
+    return this.#tools.get(name)
+  }
+
+  async update(): Promise<{ readonly ttlMs: number | undefined }> {
+    const { server, connection, pins } = this.#parts
+    const list = await connection.list("tools")
+    const warnings = [...list.warnings]
+    const endpoint = endpointOf(server.channel)
+    const offered = { tools: chosen(list.items, server, warnings), ...told(connection), endpoint }
+    const known = server.pin === "off" ? undefined : await loadPins(pins, server.name)
+    const judgement = await judgeTools(server.name, offered, known, server.pin)
+    if (judgement.pins !== undefined) await savePins(pins, server.name, judgement.pins)
+    warnings.push(...judgement.warnings)
+    this.#take(judgement.tools, warnings)
+    this.#instructions = judgement.instructions
+    return { ttlMs: list.ttlMs }
+  }
+
+  #take(judged: readonly JudgedTool[], warnings: string[]): void {
+    const { server } = this.#parts
+    // What nobody has accepted yet is not shown either: showing it is what an attack needs.
+    const shown = judged.filter(
+      ({ isQuarantined, verdict }) => !isQuarantined || verdict !== "added",
+    )
+    const tools = this.#keeper.take(
+      shown.map(({ tool }) => ({ text: canonicalJson(tool), entry: this.#runnable(tool) })),
+      ({ definition }, id) =>
+        warnings.push(`Tool ${quote(definition.name)} was left out: another tool is "${id}".`),
+    )
+    this.#judged = new Map(
+      judged.filter(({ isQuarantined }) => isQuarantined).map((one) => [one.tool.name, one]),
+    )
+    this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]))
+    this.#operations = tools.map(({ operation }) => operation)
+    for (const warning of warnings) {
+      if (!this.#warnings.includes(warning)) server.logger.warn(warning, { server: server.name })
+    }
+    this.#warnings = warnings
+  }
+
+  #runnable(definition: MCPToolDefinition): RunnableTool {
+    const operation: LazyOperation = toolOperation(definition, {
+      server: this.#parts.server,
+      handler: (input, context) => runTool(this.host, { definition, operation }, input, context),
+    })
+    return { definition, operation }
+  }
+
+  /** Whoever refuses changed tools wants them looked at before the first call after a change. */
+  #admit(name: string, context: ToolCallContext): Promise<void> | void {
+    const { server, connection, settled } = this.#parts
+    if (server.pin === "off" || server.pin === "warn") return
+    if (connection.status.state !== "ready" || settled() !== undefined) {
+      return this.#look(name, context)
+    }
+    this.#refuse(name)
+  }
+
+  async #look(name: string, { signal, deadline }: ToolCallContext): Promise<void> {
+    const { server, connection, settled } = this.#parts
+    const patience = new Patience({
+      clock: systemClock,
+      subject: `Tool "${name}" of MCP server "${server.name}"`,
+      idle: Number.POSITIVE_INFINITY,
+      total: server.maxTotalTimeout,
+      signal,
+      deadline,
+    })
+    try {
+      await patience.race(connection.connect(patience.signal), false)
+      await patience.race(Promise.resolve(settled()), false)
+    } finally {
+      patience.dispose()
+    }
+    this.#refuse(name)
+  }
+
+  #refuse(name: string): void {
+    const judged = this.#judged.get(name)
+    if (judged !== undefined) throw quarantined(this.#parts.server.name, judged)
+  }
+}
+
+function told(connection: MCPConnection): { readonly instructions: string | undefined } {
+  return { instructions: connection.peer?.instructions }
+}
+
+/** The tools of a list that are some, that the user wants, and that are there for the first time. */
+function chosen(
+  items: readonly unknown[],
+  server: SettledServer,
+  warnings: string[],
+): MCPToolDefinition[] {
+  const tools = new Map<string, MCPToolDefinition>()
+  for (const [index, item] of items.entries()) {
+    const warn = (why: string): void => void warnings.push(`Tool ${index + 1} of the list: ${why}.`)
+    const tool = readTool(item, warn)
+    if (typeof tool === "string") {
+      warnings.push(`Tool ${index + 1} of the list was left out: ${tool}.`)
+    } else if (tools.has(tool.name)) {
+      warnings.push(`Tool ${quote(tool.name)} is listed twice; the first one counts.`)
+    } else if (isWanted(tool, server, warnings)) {
+      tools.set(tool.name, tool)
+    }
+  }
+  return [...tools.values()]
+}
+
+function isWanted(tool: MCPToolDefinition, server: SettledServer, warnings: string[]): boolean {
+  if (server.tools.get(tool.name)?.disabled === true) return false
+  try {
+    return server.filter === undefined || server.filter(tool)
+  } catch (thrown) {
+    const why = isCallError(thrown) ? thrown.message : reasonOf(thrown)
+    warnings.push(`Tool ${quote(tool.name)} was left out: the filter threw: ${why}`)
+    return false
+  }
+}
+
+/** Where a server is, without what could be a secret: arguments and queries as a hash. */
+function endpointOf(channel: MCPChannel): string | undefined {
+  if (channel.kind === "stdio") {
+    const { command, args, cwd } = channel
+    const rest = sha256Hex(JSON.stringify([args, cwd ?? null])).slice(0, 16)
+    return `${command} (arguments ${rest})`
+  }
+  if (channel.kind === "http") {
+    const { origin, pathname, search } = channel.url
+    return `${origin}${pathname}${search === "" ? "" : ` (query ${sha256Hex(search).slice(0, 16)})`}`
+  }
+  return undefined
+}

@@ -1,0 +1,237 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { CallError } from "../../../core/errors.ts"
+import { heedSignal, ignoreSignal } from "../../../internal/signals.ts"
+import type { LazyOperation } from "../../../core/lazy-operation.ts"
+import type { SettledServer } from "../config.ts"
+import type { PinStore } from "../pins.ts"
+import type { AnyRegistry } from "../../../engine/registry.ts"
+import { clientOver, deadlineOf } from "./client.ts"
+import type { MCPClient } from "./client.ts"
+import { Follower } from "./follow.ts"
+import type { MCPConnection } from "./model.ts"
+import { PromptSection } from "./prompts.ts"
+import { Refresher } from "./refresh.ts"
+import type { MCPToolsChange, Section } from "./refresh.ts"
+import { ResourceSection } from "./resources.ts"
+import { runTool, unknownTool } from "./run-tool.ts"
+import { statusOf } from "./status.ts"
+import type { MCPServerStatus } from "./status.ts"
+import { ToolSection } from "./tools.ts"
+
+/** An operation that an MCP server gives. */
+export type MCPOperation = LazyOperation
+
+/** A server that is connected, and its operations. Whoever makes one closes it. */
+export interface MCPClientWrapper extends AsyncDisposable {
+  /** The namespace of its tools. */
+  readonly name: string
+  readonly client: MCPClient
+  /** Its tools as they are now. */
+  readonly tools: MCPOperation[]
+  /** Its tools, and its resources and prompts where they were asked for. */
+  readonly operations: readonly MCPOperation[]
+  /** What the server tells models about itself; under "block" only what was accepted. */
+  readonly instructions: string | undefined
+  /** What was left out or cannot be relied on, and why. */
+  readonly warnings: readonly string[]
+  status(): MCPServerStatus
+  /**
+   * Registers the operations, all or none, and keeps the registry in step with the server. Gives what stops
+   * that and takes them out again; so does `close`.
+   */
+  registerAll(registry: AnyRegistry): () => void
+  /** Told of each change of the operations, once it is made. */
+  onToolsChanged(listener: (change: MCPToolsChange) => void): () => void
+  /** Lists anew. Rejects when that fails, and then everything stays as it was. */
+  refresh(): Promise<MCPToolsChange>
+  /** Ends the connection, the process behind it, and what is registered. Twice is fine. */
+  close(): Promise<void>
+}
+
+/** A server that could not be connected or listed; nothing of it is left open. */
+export interface FailedServer {
+  readonly error: unknown
+  readonly stderrTail?: string | undefined
+}
+
+/** Connects and lists. Gives the wrapper, or why there is none. */
+export async function openWrapper(
+  server: SettledServer,
+  connection: MCPConnection,
+  pins: PinStore,
+  signal?: AbortSignal,
+): Promise<Wrapper | FailedServer> {
+  const wrapper = new Wrapper(server, connection, pins)
+  const abort = { handleEvent: () => void wrapper.close() }
+  if (signal !== undefined) heedSignal(signal, abort)
+  try {
+    if (signal?.aborted) throw abortion(server.name, signal)
+    await connection.connect(signal)
+    await wrapper.refresh()
+    if (signal?.aborted) throw abortion(server.name, signal)
+    return wrapper
+  } catch (error) {
+    const { stderrTail } = connection.status
+    await wrapper.close()
+    return { error: signal?.aborted ? abortion(server.name, signal) : error, stderrTail }
+  } finally {
+    if (signal !== undefined) ignoreSignal(signal, abort)
+  }
+}
+
+/** A server with all that is made of it. */
+export class Wrapper implements MCPClientWrapper {
+  readonly name: string
+  readonly client: MCPClient
+  readonly connection: MCPConnection
+  readonly #server: SettledServer
+  readonly #tools: ToolSection
+  readonly #sections: readonly Section[]
+  readonly #refresher: Refresher
+  readonly #detachers = new Set<() => void>()
+  readonly #closeListeners = new Set<() => void>()
+  #closing: Promise<void> | undefined
+
+  constructor(server: SettledServer, connection: MCPConnection, pins: PinStore) {
+    this.name = server.name
+    this.connection = connection
+    this.#server = server
+    this.#tools = new ToolSection({
+      server,
+      connection,
+      pins,
+      settled: () => this.#refresher.settled,
+    })
+    this.#sections = [
+      this.#tools,
+      ...(server.resources ? [new ResourceSection(server, connection)] : []),
+      ...(server.prompts ? [new PromptSection(server, connection)] : []),
+    ]
+    this.#refresher = new Refresher(connection, this.#sections, server.logger)
+    this.client = clientOver({
+      connection,
+      instructions: () => this.#tools.instructions,
+      callTool: async (name, input, options = {}) => {
+        const tool = this.#tools.find(name)
+        if (tool === undefined) throw unknownTool(this.name, name, this.#tools.names)
+        const { signal, progress, requestInput, metadata, identity } = options
+        const deadline = deadlineOf(options)
+        const context = { signal, deadline, progress, requestInput, metadata, identity }
+        return await runTool(this.#tools.host, tool, input, context)
+      },
+      refresh: () => this.refresh(),
+      status: () => this.status(),
+      close: () => this.close(),
+    })
+  }
+
+  get tools(): MCPOperation[] {
+    return [...this.#tools.operations]
+  }
+
+  get operations(): readonly MCPOperation[] {
+    return this.#refresher.operations
+  }
+
+  /** Into which its operations go. */
+  get namespaces(): readonly string[] {
+    return namespacesOf(this.#server)
+  }
+
+  get instructions(): string | undefined {
+    return this.#tools.instructions
+  }
+
+  get warnings(): readonly string[] {
+    const { failure } = this.#refresher
+    const stale = failure === undefined ? [] : [`Its lists could not be refreshed: ${failure}`]
+    return [...this.#sections.flatMap(({ warnings }) => warnings), ...stale]
+  }
+
+  status(): MCPServerStatus {
+    return statusOf(this.connection, {
+      tools: this.tools.length,
+      warnings: this.warnings,
+      quarantined: this.#tools.quarantined,
+    })
+  }
+
+  registerAll(registry: AnyRegistry): () => void {
+    if (this.#closing !== undefined) throw closed(this.name)
+    const follower = new Follower(registry, this.#server.logger)
+    follower.start(this.operations)
+    const stopListening = this.onToolsChanged(() => follower.settle(this.operations))
+    const detach = (): void => {
+      this.#detachers.delete(detach)
+      stopListening()
+      follower.stop()
+    }
+    this.#detachers.add(detach)
+    return detach
+  }
+
+  onToolsChanged(listener: (change: MCPToolsChange) => void): () => void {
+    return this.#refresher.onChange(listener)
+  }
+
+  async refresh(): Promise<MCPToolsChange> {
+    if (this.#closing !== undefined) throw closed(this.name)
+    return await this.#refresher.refresh()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  /** Told once, when closing begins. */
+  onClosed(listener: () => void): void {
+    this.#closeListeners.add(listener)
+  }
+
+  async #close(): Promise<void> {
+    this.#refresher.close()
+    for (const detach of [...this.#detachers]) detach()
+    for (const listener of this.#closeListeners) listener()
+    await this.connection.close()
+  }
+}
+
+/** The namespaces that a server's operations go into. */
+export function namespacesOf({ name, resources, prompts }: SettledServer): readonly string[] {
+  return [
+    name,
+    ...(resources ? [`${name}-resources`] : []),
+    ...(prompts ? [`${name}-prompts`] : []),
+  ]
+}
+
+/** The error for a server that its configuration switches off. */
+export function disabledServer(name: string): CallError {
+  return new CallError(
+    "UNAVAILABLE",
+    `MCP server "${name}" was not connected: its configuration says "disabled". Take that out to use it.`,
+    { retryable: false, mayHaveExecuted: false, details: { server: name } },
+  )
+}
+
+function closed(server: string): CallError {
+  return new CallError(
+    "UNAVAILABLE",
+    `MCP server "${server}" is closed. Make a new client with createMCPClient(), or load it again.`,
+    { retryable: false, mayHaveExecuted: false, details: { server } },
+  )
+}
+
+function abortion(server: string, signal: AbortSignal): CallError {
+  return new CallError("ABORTED", `Connecting to MCP server "${server}" was aborted.`, {
+    cause: signal.reason,
+    retryable: false,
+    mayHaveExecuted: false,
+    details: { server },
+  })
+}

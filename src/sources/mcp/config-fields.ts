@@ -1,0 +1,82 @@
+import { CALL_HEADERS } from "../../core/call-headers.ts"
+import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
+import type { MCPClientConfig, MCPClientInfo, MCPRoot, MCPToolConfig } from "./config.ts"
+
+/** Checked by its own schema, where a server is set up. */
+const ACCESS: OptionRule = "any"
+
+const TOOL: OptionsSchema<MCPToolConfig> = {
+  type: { oneOf: ["query", "mutation"] },
+  disabled: "boolean",
+  accessControl: ACCESS,
+  timeout: "duration",
+}
+
+const ROOT: OptionsSchema<MCPRoot> = { uri: { required: "text" }, name: "string" }
+
+const CLIENT_INFO: OptionsSchema<MCPClientInfo> = {
+  name: { required: "text" },
+  version: { required: "text" },
+  title: "string",
+  icons: { list: { record: "any" } },
+}
+
+export const PIN_STORE: OptionRule = {
+  methods: ["load", "save"],
+  expected: "a store with load() and save()",
+}
+
+/** Every field of ours, and what it may be when a program gives it. */
+export const MCP_FIELDS: OptionsSchema<MCPClientConfig> = {
+  command: { either: ["text", { list: "text" }] },
+  args: { list: "string" },
+  env: { secret: { record: "string" } },
+  cwd: "text",
+  inheritEnv: { either: [{ list: "text" }, { oneOf: [true] }] },
+  url: { secret: "url" },
+  headers: CALL_HEADERS,
+  fetch: "function",
+  blockPrivate: "boolean",
+  authProvider: { methods: [], expected: "an object with token(), or an OAuth client provider" },
+  type: {
+    oneOf: ["stdio", "local", "http", "streamable-http", "streamableHttp", "remote", "sse"],
+  },
+  transport: {
+    either: [
+      "function",
+      {
+        methods: ["start", "send", "close"],
+        expected: "a transport with start(), send(), close()",
+      },
+    ],
+  },
+  version: "text",
+  era: { oneOf: ["auto", "legacy", "modern"] },
+  trust: "boolean",
+  tools: { record: { members: TOOL } },
+  filter: "function",
+  timeout: "duration",
+  maxTotalTimeout: "duration",
+  connectTimeout: "duration",
+  maxConcurrency: "count",
+  maxMessageBytes: "count",
+  maxResultBytes: "count",
+  maxTools: "count",
+  maxPages: "count",
+  pin: { either: [{ oneOf: ["off", "warn", "block"] }, "function"] },
+  pins: PIN_STORE,
+  resources: "boolean",
+  prompts: "boolean",
+  elicitation: "function",
+  sampling: "function",
+  roots: { either: ["function", { list: { members: ROOT } }] },
+  forwardInput: "boolean",
+  accessControl: ACCESS,
+  visibility: { oneOf: ["external", "internal"] },
+  normalize: { oneOf: ["strip", "keep", "off"] },
+  output: { oneOf: ["warn", "strict", "off"] },
+  disabled: "boolean",
+  logger: "logger",
+  clientInfo: { members: CLIENT_INFO },
+  approve: "function",
+}

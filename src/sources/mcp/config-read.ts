@@ -1,0 +1,191 @@
+// Config files of whatever program, as configs of ours by server.
+
+import { CallError, isCallError } from "../../core/errors.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import { reasonOf } from "../../internal/describe.ts"
+import { settleServer } from "./config.ts"
+import type { MCPClientConfig } from "./config.ts"
+import { readEntry } from "./config-entry.ts"
+import { configError } from "./config-faults.ts"
+import { parseJsonc } from "./config-jsonc.ts"
+import type { MCPInputVariable, VariableSource } from "./config-variables.ts"
+import { platformVariables } from "./platform-variables.ts"
+
+export type { MCPInputVariable } from "./config-variables.ts"
+
+/** What variables in a config stand for. */
+export interface ReadServersOptions {
+  /** `${VAR}` and `${env:VAR}`; default: the variables of this process. */
+  readonly env?: ((name: string) => string | undefined) | undefined
+  /** `${input:id}`; each is asked for once. */
+  readonly inputs?:
+    | ((input: MCPInputVariable) => string | undefined | Promise<string | undefined>)
+    | undefined
+  /** `${workspaceFolder}`; default: where this process runs. */
+  readonly workspaceFolder?: string | undefined
+  /** `${userHome}`; default: the home of this process's user. */
+  readonly userHome?: string | undefined
+  /** For `envFile`; default: the platform's files. */
+  readonly readFile?: ((path: string) => Promise<string> | string) | undefined
+}
+
+/** The servers of a config, each on its own: one that is wrong hides nobody. */
+export interface ReadServers {
+  readonly servers: ReadonlyMap<string, MCPClientConfig>
+  /** Why a server cannot be used. */
+  readonly failures: ReadonlyMap<string, CallError>
+  readonly warnings: readonly string[]
+}
+
+/** Under which key programs keep their servers. */
+const PLACES = ["mcpServers", "servers", "context_servers", "mcp"] as const
+
+/**
+ * Reads a configuration: `{ mcpServers }`, VS Code's `{ servers, inputs }`, opencode's `{ mcp }`, or just
+ * servers by name; as an object or as the text of a file, comments included.
+ *
+ * Throws `VALIDATION_ERROR` for what is no configuration at all.
+ */
+export async function readServers(
+  config: unknown,
+  options: ReadServersOptions = {},
+): Promise<ReadServers> {
+  const { entries, inputs } = findServers(typeof config === "string" ? parseJsonc(config) : config)
+  const platform = await platformVariables()
+  const warnings: string[] = []
+  const reader = {
+    variables: sourceOf(options, platform, inputs),
+    readFile: options.readFile ?? platform.readFile,
+    warn: (message: string) => warnings.push(message),
+  }
+  const servers = new Map<string, MCPClientConfig>()
+  const failures = new Map<string, CallError>()
+  const read = await Promise.all(
+    Object.entries(entries).map(async ([name, entry]) => {
+      try {
+        const server = await readEntry(name, entry, reader)
+        // For its complaints: whoever connects settles it again, with defaults of their own.
+        if (server.disabled !== true) settleServer(name, server)
+        return [name, server] as const
+      } catch (thrown) {
+        return [name, failureOf(name, thrown)] as const
+      }
+    }),
+  )
+  for (const [name, result] of read) {
+    if (isCallError(result)) failures.set(name, result)
+    else servers.set(name, result)
+  }
+  return { servers, failures, warnings }
+}
+
+interface Found {
+  readonly entries: Readonly<Record<string, unknown>>
+  readonly inputs: unknown
+}
+
+function findServers(config: unknown): Found {
+  if (!isPlainRecord(config)) throw noConfig("it is no object")
+  if (isEntry(config)) {
+    throw noConfig(`it is one server without a name; write { "mcpServers": { "name": … } }`)
+  }
+  for (const place of PLACES) {
+    const value = Object.hasOwn(config, place) ? config[place] : undefined
+    // A server may have such a name, too.
+    if (value === undefined || isEntry(value)) continue
+    if (!isPlainRecord(value)) throw noConfig(`"${place}" is no object of servers by name`)
+    // VS Code's settings have all of it one level deeper.
+    if (place === "mcp" && isPlainRecord(value["servers"]) && !isEntry(value["servers"])) {
+      return findServers(value)
+    }
+    return { entries: value, inputs: config["inputs"] }
+  }
+  const entries = Object.entries(config).filter(([name]) => !name.startsWith("$"))
+  return { entries: Object.fromEntries(entries), inputs: undefined }
+}
+
+/** Whether a value is the entry of one server, rather than several by name. */
+function isEntry(value: unknown): boolean {
+  if (!isPlainRecord(value)) return false
+  const { command, url, serverUrl, httpUrl, transport } = value
+  return (
+    typeof command === "string" ||
+    Array.isArray(command) ||
+    [url, serverUrl, httpUrl].some((way) => typeof way === "string" || way instanceof URL) ||
+    typeof transport === "function" ||
+    (isPlainRecord(transport) && typeof transport["start"] === "function")
+  )
+}
+
+function sourceOf(
+  options: ReadServersOptions,
+  platform: Awaited<ReturnType<typeof platformVariables>>,
+  inputs: unknown,
+): VariableSource {
+  const declared = inputsOf(inputs)
+  const asked = new Map<string, Promise<string | undefined>>()
+  const ask = async (id: string): Promise<string | undefined> => {
+    const input = declared.get(id) ?? undeclared(id)
+    return (await options.inputs?.(input)) ?? input.default
+  }
+  return {
+    env: options.env ?? platform.env,
+    workspaceFolder: () => options.workspaceFolder ?? platform.workspaceFolder,
+    userHome: () => options.userHome ?? platform.userHome,
+    pathSeparator: () => platform.pathSeparator,
+    input: (id) => {
+      const answer = asked.get(id) ?? ask(id)
+      asked.set(id, answer)
+      return answer
+    },
+  }
+}
+
+function inputsOf(value: unknown): ReadonlyMap<string, MCPInputVariable> {
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  return new Map(
+    list.filter(isPlainRecord).flatMap((item) => {
+      const { id, type, description, default: fallback, options, password } = item
+      if (typeof id !== "string") return []
+      const input: MCPInputVariable = {
+        id,
+        type: textOf(type),
+        description: textOf(description),
+        default: textOf(fallback),
+        options: Array.isArray(options)
+          ? options.filter((one) => typeof one === "string")
+          : undefined,
+        isPassword: password === true,
+      }
+      return [[id, input] as const]
+    }),
+  )
+}
+
+function undeclared(id: string): MCPInputVariable {
+  return {
+    id,
+    type: undefined,
+    description: undefined,
+    default: undefined,
+    options: undefined,
+    // Nothing is known of it: better hidden than shown.
+    isPassword: true,
+  }
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined
+}
+
+function failureOf(name: string, thrown: unknown): CallError {
+  if (isCallError(thrown)) return thrown
+  return configError(name, undefined, `cannot be read: ${reasonOf(thrown)}`, thrown)
+}
+
+function noConfig(why: string): CallError {
+  return new CallError(
+    "VALIDATION_ERROR",
+    `This is no MCP configuration: ${why}. Give { "mcpServers": { "files": { "command": "…" } } }, VS Code's { "servers": … }, or servers by name.`,
+  )
+}

@@ -1,0 +1,86 @@
+import { childPointer } from "../../schema/json.ts"
+import { canonicalJson } from "../../mcp/canonical.ts"
+
+/** A place in which two definitions differ. */
+export interface DefinitionChange {
+  /** JSON pointer. */
+  readonly path: string
+  /** As JSON, cut to a size that can be shown; `undefined` where there was nothing. */
+  readonly before: string | undefined
+  readonly after: string | undefined
+}
+
+const MAX_CHANGES = 20
+const MAX_TEXT = 400
+const MAX_DEPTH = 64
+
+/** The places in which two pieces of JSON differ, as far inside as they can be told; at most 20. */
+export function diffOf(before: unknown, after: unknown): readonly DefinitionChange[] {
+  const changes: DefinitionChange[] = []
+  compare(before, after, "", 0, changes)
+  return changes
+}
+
+/** A diff in words, for a message. */
+export function diffText(changes: readonly DefinitionChange[]): string {
+  const shown = changes.slice(0, 3).map(({ path, before, after }) => {
+    const place = path === "" ? "all of it" : path
+    if (before === undefined) return `${place} is new: ${short(after ?? "")}`
+    if (after === undefined) return `${place} is gone: ${short(before)}`
+    return `${place} was ${short(before)}, is ${short(after)}`
+  })
+  const more = changes.length - shown.length
+  return more > 0 ? `${shown.join("; ")}; and ${more} more` : shown.join("; ")
+}
+
+function compare(
+  before: unknown,
+  after: unknown,
+  path: string,
+  depth: number,
+  changes: DefinitionChange[],
+): void {
+  if (changes.length >= MAX_CHANGES || Object.is(before, after)) return
+  if (depth < MAX_DEPTH && isContainer(before) && isContainer(after)) {
+    if (Array.isArray(before) === Array.isArray(after)) {
+      for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
+        compare(own(before, key), own(after, key), childPointer(path, key), depth + 1, changes)
+      }
+      return
+    }
+  }
+  const [was, is] = [printed(before), printed(after)]
+  if (was === is) return
+  const cutAt = firstDifference(was ?? "", is ?? "")
+  changes.push({ path, before: windowOf(was, cutAt), after: windowOf(is, cutAt) })
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === "object" && value !== null
+}
+
+function own(value: object, key: string): unknown {
+  return Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined
+}
+
+function printed(value: unknown): string | undefined {
+  return value === undefined ? undefined : canonicalJson(value)
+}
+
+function firstDifference(a: string, b: string): number {
+  let at = 0
+  while (at < a.length && at < b.length && a[at] === b[at]) at++
+  return at
+}
+
+/** The part of a long text in which the difference is: a poisoned description may be changed at its end. */
+function windowOf(text: string | undefined, at: number): string | undefined {
+  if (text === undefined || text.length <= MAX_TEXT) return text
+  const start = Math.max(0, Math.min(at - 80, text.length - MAX_TEXT))
+  const end = start + MAX_TEXT
+  return `${start > 0 ? "…" : ""}${text.slice(start, end)}${end < text.length ? "…" : ""}`
+}
+
+function short(text: string): string {
+  return text.length <= 160 ? text : `${text.slice(0, 159)}…`
+}

@@ -1,0 +1,141 @@
+import type { TSchema } from "typebox"
+import { FromSchema } from "../../schema/from-schema.ts"
+import type { LazyOperation } from "../../core/lazy-operation.ts"
+import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import type { OperationContext } from "../../core/types.ts"
+import { operationName } from "../../mcp/names.ts"
+import { plainOperation } from "./plain-operation.ts"
+import type { OperationServer } from "./tool-operation.ts"
+
+/** What the operations of prompts need beside their definitions. */
+export interface PromptOperationOptions {
+  readonly server: Omit<OperationServer, "trust" | "tools">
+  /** Has a prompt filled in, by the server's own name of it; gives what the operation gives. */
+  readonly get: (
+    name: string,
+    input: Readonly<Record<string, string>>,
+    context: OperationContext,
+    operationId: string,
+  ) => unknown
+  /** Hears of definitions that are none, and why. */
+  readonly warn?: ((message: string) => void) | undefined
+}
+
+const MESSAGES = FromSchema({
+  type: "object",
+  properties: {
+    description: { type: "string" },
+    messages: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: { role: { type: "string" }, content: {} },
+        required: ["role", "content"],
+      },
+    },
+  },
+  required: ["messages"],
+})
+
+/** The namespace of a server's prompts. */
+export function promptNamespace(server: string): string {
+  return `${server}-prompts`
+}
+
+/** One query per prompt; its arguments, which are texts, are the input. The first of a name counts. */
+export function promptOperations(
+  prompts: readonly unknown[],
+  options: PromptOperationOptions,
+): readonly LazyOperation[] {
+  const found = new Map<string, LazyOperation>()
+  for (const value of prompts) {
+    const name = isPlainRecord(value) ? textOf(value["name"]) : undefined
+    const fault =
+      name === undefined ? "it has no name" : found.has(name) ? `"${name}" is listed twice` : ""
+    if (isPlainRecord(value) && name !== undefined && fault === "") {
+      found.set(name, promptOperation(name, value, options))
+    } else {
+      options.warn?.(`A prompt of MCP server "${options.server.name}" was left out: ${fault}.`)
+    }
+  }
+  return [...found.values()]
+}
+
+interface Argument {
+  readonly name: string
+  readonly title: string | undefined
+  readonly description: string | undefined
+  readonly isRequired: boolean
+}
+
+function promptOperation(
+  name: string,
+  definition: Readonly<Record<string, unknown>>,
+  { server, get }: PromptOperationOptions,
+): LazyOperation {
+  const title = textOf(definition["title"])
+  const taken = argumentsOf(definition["arguments"])
+  const { _meta: own } = definition
+  return plainOperation(
+    {
+      name: operationName(name),
+      namespace: promptNamespace(server.name),
+      title,
+      description:
+        textOf(definition["description"]) ??
+        title ??
+        `Prompt "${name}" of the MCP server "${server.name}".`,
+      inputSchema: inputOf(taken),
+      outputSchema: MESSAGES,
+      inputNames: taken.map((argument) => argument.name),
+      handler: (input, context) =>
+        get(
+          name,
+          (input ?? {}) as Readonly<Record<string, string>>,
+          context,
+          `${promptNamespace(server.name)}.${operationName(name)}`,
+        ),
+      own: isPlainRecord(own) ? own : undefined,
+      origin: { server: server.name, kind: "prompt", prompt: name },
+    },
+    server,
+  )
+}
+
+function argumentsOf(value: unknown): readonly Argument[] {
+  const found = new Map<string, Argument>()
+  for (const item of Array.isArray(value) ? (value as unknown[]) : []) {
+    const name = isPlainRecord(item) ? textOf(item["name"]) : undefined
+    if (!isPlainRecord(item) || name === undefined || found.has(name)) continue
+    found.set(name, {
+      name,
+      title: textOf(item["title"]),
+      description: textOf(item["description"]),
+      isRequired: item["required"] === true,
+    })
+  }
+  return [...found.values()]
+}
+
+function inputOf(taken: readonly Argument[]): TSchema {
+  const properties = {}
+  for (const { name, title, description } of taken) {
+    setOwn(properties, name, {
+      type: "string",
+      ...(title && { title }),
+      ...(description && { description }),
+    })
+  }
+  const required = taken.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  return FromSchema({
+    type: "object",
+    properties,
+    required,
+    // What a server does not tell of it may still take, and takes as a text.
+    additionalProperties: { type: "string" },
+  })
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined
+}

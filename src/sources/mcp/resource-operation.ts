@@ -1,0 +1,153 @@
+import type { TSchema } from "typebox"
+import { FromSchema } from "../../schema/from-schema.ts"
+import { frozenCopy } from "../../internal/frozen.ts"
+import type { LazyOperation } from "../../core/lazy-operation.ts"
+import { isPlainRecord, setOwn } from "../../schema/json.ts"
+import type { OperationContext } from "../../core/types.ts"
+import { depthOf } from "../../mcp/canonical.ts"
+import type { MCPResourceDefinition } from "../../mcp/model.ts"
+import { distinctNames } from "../../mcp/names.ts"
+import { plainOperation } from "./plain-operation.ts"
+import type { OperationServer } from "./tool-operation.ts"
+import { parseUriTemplate } from "./uri-template.ts"
+import type { TemplateValue, UriTemplate } from "./uri-template.ts"
+
+/** What the operations of resources need beside their definitions. */
+export interface ResourceOperationOptions {
+  readonly server: Omit<OperationServer, "trust" | "tools">
+  /** Reads what is at a URI; gives what the operation gives. */
+  readonly read: (uri: string, context: OperationContext, operationId: string) => unknown
+  /** Hears of definitions that are none, and why. */
+  readonly warn?: ((message: string) => void) | undefined
+}
+
+const MAX_DEPTH = 500
+
+const NO_INPUT = FromSchema({ type: "object", properties: {} })
+
+const CONTENTS = FromSchema({
+  type: "object",
+  properties: {
+    contents: {
+      type: "array",
+      items: {
+        type: "object",
+        properties: {
+          uri: { type: "string" },
+          mimeType: { type: "string" },
+          text: { type: "string" },
+          blob: { type: "string", description: "Bytes in base64." },
+        },
+        required: ["uri"],
+      },
+    },
+  },
+  required: ["contents"],
+})
+
+/** The namespace of a server's resources. */
+export function resourceNamespace(server: string): string {
+  return `${server}-resources`
+}
+
+/**
+ * One query per resource, without input, and one per template, with its variables as input.
+ *
+ * Those of equal names get the hash of their address in theirs, whatever the order of the list.
+ */
+export function resourceOperations(
+  resources: readonly unknown[],
+  templates: readonly unknown[],
+  options: ResourceOperationOptions,
+): readonly LazyOperation[] {
+  const warn = options.warn ?? ignore
+  const found = new Map<string, Address>()
+  for (const value of [...resources, ...templates]) {
+    const address = readAddress(value)
+    if (typeof address === "string") {
+      warn(`A resource of MCP server "${options.server.name}" was left out: ${address}.`)
+    } else if (!found.has(address.key)) {
+      found.set(address.key, address)
+    }
+  }
+  const addresses = [...found.values()]
+  const names = distinctNames(
+    addresses.map(({ definition, key }) => ({ name: definition.name, key })),
+  )
+  return addresses.map((address, index) => resourceOperation(names[index] ?? "", address, options))
+}
+
+/** A definition, and the way from an input to a URI. */
+interface Address {
+  readonly definition: MCPResourceDefinition
+  readonly key: string
+  readonly template: UriTemplate | undefined
+}
+
+function readAddress(value: unknown): Address | string {
+  if (!isPlainRecord(value)) return "it is no object"
+  if (depthOf(value, MAX_DEPTH) > MAX_DEPTH) return `it is nested deeper than ${MAX_DEPTH} levels`
+  const { uri, uriTemplate } = value
+  const key = typeof uri === "string" ? uri : uriTemplate
+  if (typeof key !== "string" || key === "") return `it has neither "uri" nor "uriTemplate"`
+  const name = typeof value["name"] === "string" && value["name"] !== "" ? value["name"] : key
+  const definition = frozenCopy({ ...value, name }) as MCPResourceDefinition
+  if (typeof uri === "string") return { definition, key, template: undefined }
+  const template = parseUriTemplate(key)
+  return typeof template === "string"
+    ? `its template cannot be used: ${template}`
+    : { definition, key, template }
+}
+
+function resourceOperation(
+  name: string,
+  { definition, key, template }: Address,
+  { server, read }: ResourceOperationOptions,
+): LazyOperation {
+  const { title, description, mimeType, size, _meta } = definition
+  return plainOperation(
+    {
+      name,
+      namespace: resourceNamespace(server.name),
+      title: textOf(title),
+      description: textOf(description) ?? textOf(title) ?? `The resource ${key}.`,
+      inputSchema: template === undefined ? NO_INPUT : inputOf(template),
+      outputSchema: CONTENTS,
+      inputNames: template?.variables.map((variable) => variable.name) ?? [],
+      handler: (input, context) =>
+        read(
+          template === undefined ? key : template.expand((input ?? {}) as Values),
+          context,
+          `${resourceNamespace(server.name)}.${name}`,
+        ),
+      own: isPlainRecord(_meta) ? _meta : undefined,
+      origin: {
+        server: server.name,
+        kind: template === undefined ? "resource" : "resourceTemplate",
+        ...(template === undefined ? { uri: key } : { uriTemplate: key }),
+        ...(textOf(mimeType) !== undefined && { mimeType }),
+        ...(typeof size === "number" && { size }),
+      },
+    },
+    server,
+  )
+}
+
+type Values = Readonly<Record<string, TemplateValue | undefined>>
+
+function inputOf({ variables }: UriTemplate): TSchema {
+  const properties = {}
+  for (const { name, isExploded } of variables) {
+    const text = { type: "string" }
+    const list = { anyOf: [text, { type: "array", items: text }] }
+    setOwn(properties, name, isExploded ? list : text)
+  }
+  const required = variables.filter(({ isRequired }) => isRequired).map(({ name }) => name)
+  return FromSchema({ type: "object", properties, required, additionalProperties: false })
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+function ignore(): void {}

@@ -1,0 +1,220 @@
+import type { TSchema } from "typebox"
+import { lazyOperation } from "../../core/lazy-operation.ts"
+import type { LazyOperation, LazyParts } from "../../core/lazy-operation.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { OperationAnnotations, OperationHandler, OperationType } from "../../core/types.ts"
+import type { SettledServer } from "./config.ts"
+import { fingerprintOf } from "./fingerprint.ts"
+import { hiddenTextOf } from "../../mcp/hidden-text.ts"
+import type { MCPHiddenText, MCPOrigin, MCPToolDefinition } from "../../mcp/model.ts"
+import { operationName } from "../../mcp/names.ts"
+import { inputSchemaOf, outputSchemaOf } from "./tool-schemas.ts"
+import type { MappedSchema } from "./tool-schemas.ts"
+
+export { readTool } from "./read-tool.ts"
+
+/** As much of a server as its operations are made of. */
+export type OperationServer = Pick<
+  SettledServer,
+  | "name"
+  | "version"
+  | "trust"
+  | "tools"
+  | "accessControl"
+  | "visibility"
+  | "normalize"
+  | "output"
+  | "maxTotalTimeout"
+>
+
+/** What an operation needs beside the definition of its tool. */
+export interface ToolOperationOptions {
+  readonly server: OperationServer
+  /** Gets an input that was checked as far as its schema can be. */
+  readonly handler: OperationHandler
+}
+
+/**
+ * The operation of a tool; its schemas are made when somebody first asks.
+ *
+ * It changes something unless the server is trusted and says otherwise, or the user does.
+ */
+export function toolOperation(
+  tool: MCPToolDefinition,
+  options: ToolOperationOptions,
+): LazyOperation {
+  return lazyOperation(new ToolParts(tool, options))
+}
+
+class ToolParts implements LazyParts {
+  readonly name: string
+  readonly type: OperationType
+  readonly handler: OperationHandler
+  readonly #tool: MCPToolDefinition
+  readonly #server: OperationServer
+  #input: MappedSchema | undefined
+  #output: MappedSchema | undefined
+  #meta: Readonly<Record<string, unknown>> | undefined
+
+  constructor(tool: MCPToolDefinition, { server, handler }: ToolOperationOptions) {
+    this.#tool = tool
+    this.#server = server
+    this.name = operationName(tool.name)
+    this.handler = handler
+    const reads = server.trust && tool.annotations?.readOnlyHint === true
+    this.type = server.tools.get(tool.name)?.type ?? (reads ? "query" : "mutation")
+  }
+
+  get namespace(): string {
+    return this.#server.name
+  }
+
+  get version(): string {
+    return this.#server.version
+  }
+
+  get title(): string | undefined {
+    return this.#tool.title ?? this.#tool.annotations?.title
+  }
+
+  get description(): string {
+    const { description, name } = this.#tool
+    return description || this.title || `Tool "${name}" of the MCP server "${this.#server.name}".`
+  }
+
+  get tags(): undefined {
+    return undefined
+  }
+
+  get deprecated(): undefined {
+    return undefined
+  }
+
+  get errorSchemas(): undefined {
+    return undefined
+  }
+
+  get examples(): undefined {
+    return undefined
+  }
+
+  get annotations(): OperationAnnotations | undefined {
+    return annotationsOf(this.#tool, this.type, this.#server.trust)
+  }
+
+  get accessControl(): LazyParts["accessControl"] {
+    return this.#server.tools.get(this.#tool.name)?.accessControl ?? this.#server.accessControl
+  }
+
+  get visibility(): LazyParts["visibility"] {
+    return this.#server.visibility
+  }
+
+  get normalize(): LazyParts["normalize"] {
+    return this.#server.normalize
+  }
+
+  get imported(): true {
+    return true
+  }
+
+  get output(): LazyParts["output"] {
+    return this.#server.output
+  }
+
+  // A default says what the server does without the argument: there is no need to send it.
+  get defaults(): "leave" {
+    return "leave"
+  }
+
+  /** The server's limits hold, not the one that a registry has for functions of its own. */
+  get timeout(): number {
+    return this.#server.maxTotalTimeout
+  }
+
+  get composes(): undefined {
+    return undefined
+  }
+
+  get inputNames(): readonly string[] {
+    const { inputSchema } = this.#tool
+    const properties = isPlainRecord(inputSchema) ? inputSchema["properties"] : undefined
+    return isPlainRecord(properties) ? Object.keys(properties) : []
+  }
+
+  get inputSchema(): TSchema {
+    return this.input.schema
+  }
+
+  get outputSchema(): TSchema {
+    return this.result.schema
+  }
+
+  get _meta(): Readonly<Record<string, unknown>> {
+    return (this.#meta ??= Object.freeze({
+      ...this.#tool._meta,
+      mcp: Object.freeze(new ToolOrigin(this, this.#tool)),
+    }))
+  }
+
+  get input(): MappedSchema {
+    return (this.#input ??= inputSchemaOf(this.#tool.inputSchema))
+  }
+
+  get result(): MappedSchema {
+    return (this.#output ??= outputSchemaOf(this.#tool.outputSchema))
+  }
+}
+
+/** Where a tool is from. What takes a look at all of it is found when it is first asked for. */
+class ToolOrigin implements MCPOrigin {
+  readonly server: string
+  readonly kind = "tool"
+  readonly tool: MCPToolDefinition
+  declare readonly fingerprint: string
+  declare readonly hiddenText?: readonly MCPHiddenText[]
+  declare readonly diagnostics?: readonly string[]
+
+  constructor(parts: ToolParts, tool: MCPToolDefinition) {
+    this.server = parts.namespace
+    this.tool = tool
+    keepFirst(this, "fingerprint", () => fingerprintOf(tool))
+    keepFirst(this, "hiddenText", () => orNothing(hiddenTextOf(tool)))
+    keepFirst(this, "diagnostics", () =>
+      orNothing([...parts.input.diagnostics, ...parts.result.diagnostics]),
+    )
+  }
+}
+
+/** An own property, so that copies have it, whose value is made once. */
+function keepFirst(target: object, key: string, make: () => unknown): void {
+  let kept: { readonly value: unknown } | undefined
+  Object.defineProperty(target, key, {
+    enumerable: true,
+    get: () => (kept ??= { value: make() }).value,
+  })
+}
+
+function orNothing<TItem>(list: readonly TItem[]): readonly TItem[] | undefined {
+  return list.length > 0 ? Object.freeze([...list]) : undefined
+}
+
+/** Hints for agents and user interfaces, as the server gives them. */
+function annotationsOf(
+  { annotations }: MCPToolDefinition,
+  type: OperationType,
+  isTrusted: boolean,
+): OperationAnnotations | undefined {
+  if (annotations === undefined) return undefined
+  const { readOnlyHint, destructiveHint, idempotentHint, openWorldHint } = annotations
+  // Whether a call is repeated rests on it: nothing that a stranger says may decide that. Of what only
+  // reads the hint says nothing.
+  const keepsIdempotent = type !== "query" && (isTrusted || idempotentHint === false)
+  const mapped = {
+    ...(readOnlyHint !== undefined && { readOnly: readOnlyHint }),
+    ...(destructiveHint !== undefined && { destructive: destructiveHint }),
+    ...(idempotentHint !== undefined && keepsIdempotent && { idempotent: idempotentHint }),
+    ...(openWorldHint !== undefined && { openWorld: openWorldHint }),
+  }
+  return Object.keys(mapped).length > 0 ? Object.freeze(mapped) : undefined
+}

@@ -1,0 +1,185 @@
+// RFC 6570: `file:///{path}` and values to a URI. Read character by character, in one pass.
+
+import { CallError } from "../../core/errors.ts"
+
+/** What a template takes: a text, or several. */
+export type TemplateValue = string | readonly string[]
+
+/** A variable of a template. */
+export interface TemplateVariable {
+  readonly name: string
+  /** Nothing but this stands in its place: without it the URI would have a hole. */
+  readonly isRequired: boolean
+  /** `*`: several values stand for themselves. */
+  readonly isExploded: boolean
+}
+
+/** A template that was read. */
+export interface UriTemplate {
+  readonly variables: readonly TemplateVariable[]
+  /** Throws `VALIDATION_ERROR` when what comes of it is too long for an address. */
+  expand(values: Readonly<Record<string, TemplateValue | undefined>>): string
+}
+
+interface Operator {
+  readonly first: string
+  readonly separator: string
+  /** `name=value`; how a value without text is written. */
+  readonly named: false | "=" | ""
+  /** Characters with a meaning in URIs stay as they are. */
+  readonly isReserved: boolean
+}
+
+interface Variable extends TemplateVariable {
+  readonly prefix: number | undefined
+}
+
+interface Expression {
+  readonly operator: Operator
+  readonly variables: readonly Variable[]
+}
+
+const SIMPLE: Operator = { first: "", separator: ",", named: false, isReserved: false }
+const OPERATORS: ReadonlyMap<string, Operator> = new Map([
+  ["+", { ...SIMPLE, isReserved: true }],
+  ["#", { ...SIMPLE, first: "#", isReserved: true }],
+  [".", { ...SIMPLE, first: ".", separator: "." }],
+  ["/", { ...SIMPLE, first: "/", separator: "/" }],
+  [";", { ...SIMPLE, first: ";", separator: ";", named: "" }],
+  ["?", { ...SIMPLE, first: "?", separator: "&", named: "=" }],
+  ["&", { ...SIMPLE, first: "&", separator: "&", named: "=" }],
+])
+
+const MAX_LENGTH = 8192
+const MAX_VARIABLES = 100
+const NAME = /^[A-Za-z0-9_.%-]{1,100}$/
+const NOT_RESERVED = /%[0-9A-Fa-f]{2}|[^\w.~:/?#[\]@!$&'()*+,;=-]/gu
+const NOT_UNRESERVED = /[^\w.~-]/gu
+/** A template can name one variable many times. */
+const MAX_URI = 65_536
+
+/** Reads a template; gives a text that says why where it is none. */
+export function parseUriTemplate(text: string): UriTemplate | string {
+  if (text.length > MAX_LENGTH) return `it is longer than ${MAX_LENGTH} characters`
+  const parts: (string | Expression)[] = []
+  let at = 0
+  while (at < text.length) {
+    const start = text.indexOf("{", at)
+    const literal = text.slice(at, start === -1 ? undefined : start)
+    if (literal.includes("}")) return `it has a "}" without a "{"`
+    parts.push(encode(literal, true))
+    if (start === -1) break
+    const end = text.indexOf("}", start)
+    if (end === -1) return `it has a "{" without a "}"`
+    const expression = readExpression(text.slice(start + 1, end))
+    if (typeof expression === "string") return expression
+    parts.push(expression)
+    at = end + 1
+  }
+  const variables = variablesOf(parts)
+  if (variables.length > MAX_VARIABLES) return `it has more than ${MAX_VARIABLES} variables`
+  return {
+    variables,
+    expand(values) {
+      let uri = ""
+      for (const part of parts) {
+        uri += typeof part === "string" ? part : expand(part, values)
+        if (uri.length > MAX_URI) throw tooLong()
+      }
+      return uri
+    },
+  }
+}
+
+function readExpression(text: string): Expression | string {
+  const operator = OPERATORS.get(text.charAt(0))
+  if (operator === undefined && /^[=,!@|]/.test(text)) {
+    return `the operator of "{${text}}" is not in use`
+  }
+  const variables: Variable[] = []
+  for (const item of (operator === undefined ? text : text.slice(1)).split(",")) {
+    const isExploded = item.endsWith("*")
+    const [name = "", length, ...rest] = (isExploded ? item.slice(0, -1) : item).split(":")
+    const prefix = length === undefined ? undefined : Number(length)
+    const isPrefix = length === undefined || /^[1-9]\d{0,3}$/.test(length)
+    if (!NAME.test(name) || !isPrefix || rest.length > 0 || (isExploded && prefix !== undefined)) {
+      return `"{${text}}" is not an expression`
+    }
+    const isRequired = operator === undefined || (operator.isReserved && operator.first === "")
+    variables.push({ name, isRequired, isExploded, prefix })
+  }
+  return { operator: operator ?? SIMPLE, variables }
+}
+
+/** Each variable once; required where one of its places needs it. */
+function variablesOf(parts: readonly (string | Expression)[]): readonly TemplateVariable[] {
+  const found = new Map<string, TemplateVariable>()
+  for (const part of parts) {
+    if (typeof part === "string") continue
+    for (const { name, isRequired, isExploded } of part.variables) {
+      const known = found.get(name)
+      found.set(name, {
+        name,
+        isRequired: isRequired || known?.isRequired === true,
+        isExploded: isExploded || known?.isExploded === true,
+      })
+    }
+  }
+  return [...found.values()]
+}
+
+function expand(
+  { operator, variables }: Expression,
+  values: Readonly<Record<string, TemplateValue | undefined>>,
+): string {
+  const pieces = variables.flatMap((variable) => {
+    const value = Object.hasOwn(values, variable.name) ? values[variable.name] : undefined
+    const isNothing = value === undefined || (Array.isArray(value) && value.length === 0)
+    if (isNothing) return []
+    if (lengthOf(value) > MAX_URI) throw tooLong()
+    return expandOne(operator, variable, value)
+  })
+  return pieces.length === 0 ? "" : operator.first + pieces.join(operator.separator)
+}
+
+function expandOne(
+  { named, isReserved }: Operator,
+  { name, isExploded, prefix }: Variable,
+  value: TemplateValue,
+): readonly string[] {
+  const label = (text: string): string => {
+    if (named === false) return text
+    return text === "" ? `${name}${named}` : `${name}=${text}`
+  }
+  if (typeof value === "string") {
+    const cut = prefix === undefined ? value : [...value].slice(0, prefix).join("")
+    return [label(encode(cut, isReserved))]
+  }
+  const items = value.map((item) => encode(item, isReserved))
+  return isExploded ? items.map(label) : [label(items.join(","))]
+}
+
+/** Percent-encodes what may not stand in a URI; with `isReserved`, less, and triplets are kept. */
+function encode(text: string, isReserved: boolean): string {
+  return text.replace(isReserved ? NOT_RESERVED : NOT_UNRESERVED, (found) =>
+    found.length === 3 && found.startsWith("%") ? found : percent(found),
+  )
+}
+
+function percent(character: string): string {
+  const bytes = new TextEncoder().encode(character)
+  return [...bytes].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("")
+}
+
+function lengthOf(value: TemplateValue): number {
+  if (typeof value === "string") return value.length
+  return value.reduce((length, item) => length + item.length + 1, 0)
+}
+
+function tooLong(): CallError {
+  return new CallError(
+    "VALIDATION_ERROR",
+    `The address of the resource would have more than ${MAX_URI} characters. Give shorter values.`,
+    { retryable: false, mayHaveExecuted: false },
+  )
+}

@@ -1,0 +1,61 @@
+/**
+ * Tells which files a document may refer to: those below its own folder, and those that a list names.
+ *
+ * An entry of the list is an address, or relative to the document's own: `"../../common/"` and
+ * `"https://schemas.test/v1/"` allow what is below them, an origin all that is there, and
+ * `"../../error.json"` that one file.
+ */
+export function allowReferences(
+  documentUrl: string,
+  list: readonly (string | URL)[] = [],
+): (url: string) => boolean {
+  const entries = [new URL(".", documentUrl), ...list.map((entry) => entryUrl(entry, documentUrl))]
+  return (url) => {
+    const target = parse(url)
+    return target !== undefined && entries.some((entry) => covers(entry, target))
+  }
+}
+
+function entryUrl(entry: string | URL, documentUrl: string): URL {
+  const url = parse(String(entry), documentUrl)
+  if (url !== undefined && isReadable(url)) return url
+  throw new TypeError(
+    `${JSON.stringify(String(entry))} cannot be allowed for references. Give a folder ("../../common/"), a file, or an http(s) address.`,
+  )
+}
+
+function covers(entry: URL, target: URL): boolean {
+  if (!isReadable(target) || target.protocol !== entry.protocol) return false
+  if (target.host !== entry.host || hasHiddenStep(target.pathname)) return false
+  // Some characters may be written with and without percent.
+  const [allowed, asked] = [decode(entry.pathname), decode(target.pathname)]
+  return allowed.endsWith("/")
+    ? asked.startsWith(allowed)
+    : asked === allowed && target.search === entry.search
+}
+
+function decode(pathname: string): string {
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return pathname
+  }
+}
+
+function isReadable(url: URL): boolean {
+  const isKnown = url.protocol === "https:" || url.protocol === "http:" || url.protocol === "file:"
+  return isKnown && url.username === "" && url.password === ""
+}
+
+// `..%2f` is one step for a URL, and two for a file system or a careless server that decodes it.
+function hasHiddenStep(pathname: string): boolean {
+  return /%(?:2f|5c|00)/i.test(pathname)
+}
+
+function parse(url: string, base?: string): URL | undefined {
+  try {
+    return new URL(url, base)
+  } catch {
+    return undefined
+  }
+}

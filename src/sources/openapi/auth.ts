@@ -1,0 +1,134 @@
+import { CallError } from "../../core/errors.ts"
+import { listed } from "../../internal/describe.ts"
+import { getOwn } from "../../schema/json.ts"
+import { CredentialWriter } from "./auth/apply.ts"
+import type { AuthContext } from "./auth/context.ts"
+import { fits, fitsWell } from "./auth/match.ts"
+import type { Credential, Secret } from "./config.ts"
+import type { SecurityRequirement, SecurityScheme } from "./model.ts"
+import type { AppliedAuth } from "./request/applied-auth.ts"
+
+export type { AuthContext, TokenRequest } from "./auth/context.ts"
+
+/** The user's credentials, as `HTTPServiceConfig` holds them. */
+export interface AuthConfig {
+  readonly auth?: Credential | Secret | undefined
+  readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
+}
+
+/** What goes along with one request. */
+export interface SelectedAuth {
+  readonly applied: AppliedAuth
+  /** Everything that must not appear in an answer, an error or a log. */
+  readonly secrets: string[]
+  /** Drops fetched tokens: for when the server did not take them. */
+  readonly forget: () => void
+}
+
+/** One scheme of a requirement and the credential for it; `undefined` needs none from us. */
+type Pairing = readonly [SecurityScheme, Credential | Secret, readonly string[]] | undefined
+type Match = (scheme: SecurityScheme, credential: Credential | Secret) => boolean
+
+/**
+ * Chooses credentials by what an operation asks for, and asks for their secrets.
+ *
+ * The first alternative counts for which there are all credentials, those given by name before
+ * `auth`. Without any credential nothing is sent and the server has the last word. Throws
+ * `UNAUTHENTICATED` when there are credentials, but not the right ones.
+ */
+export async function selectAuth(
+  security: readonly SecurityRequirement[],
+  config: AuthConfig,
+  context: AuthContext,
+): Promise<SelectedAuth> {
+  const writer = new CredentialWriter(context)
+  const { auth } = config
+  const chosen = choose(security, config)
+  if (chosen !== undefined) {
+    for (const pairing of chosen) if (pairing !== undefined) await writer.add(...pairing)
+    return writer.result()
+  }
+  if (context.isUndeclared === true) {
+    if (auth !== undefined) await writer.addOwn(auth, [])
+    return writer.result()
+  }
+  const needsNone = security.some((requirement) => [...requirement.values()].every(isOutside))
+  if (security.length === 0 || needsNone || !hasAny(config)) return writer.result()
+  // Documents are wrong about security more often than users: one who says how it goes is believed.
+  if (typeof auth === "object") {
+    await writer.addOwn(auth, scopesOf(security))
+    return writer.result()
+  }
+  throw missing(security, config, context)
+}
+
+/** The credentials for the first alternative that can be met with some; `undefined` if none can. */
+function choose(
+  security: readonly SecurityRequirement[],
+  config: AuthConfig,
+): readonly Pairing[] | undefined {
+  const { auth } = config
+  const rounds: readonly (Match | undefined)[] = [undefined, fitsWell, fits]
+  for (const match of rounds) {
+    for (const requirement of security) {
+      const pairings = pair(requirement, config, match === undefined ? undefined : auth, match)
+      if (pairings?.some((pairing) => pairing !== undefined)) return pairings
+    }
+  }
+  return undefined
+}
+
+function pair(
+  requirement: SecurityRequirement,
+  config: AuthConfig,
+  auth: Credential | Secret | undefined,
+  match: Match | undefined,
+): readonly Pairing[] | undefined {
+  const pairings: Pairing[] = []
+  let left = auth
+  for (const [name, needed] of requirement) {
+    const { scheme, scopes } = needed
+    const named = namedCredential(config, name)
+    if (named !== undefined) pairings.push([scheme, named, scopes])
+    else if (isOutside(needed)) pairings.push(undefined)
+    else if (left !== undefined && match?.(scheme, left) === true) {
+      pairings.push([scheme, left, scopes])
+      // One secret is never taken for two.
+      left = undefined
+    } else return undefined
+  }
+  return pairings
+}
+
+/** Certificates are shown by the connection, which the user's own `fetch` makes. */
+function isOutside({ scheme }: { readonly scheme: SecurityScheme }): boolean {
+  return scheme.type === "mutualTLS"
+}
+
+function namedCredential(config: AuthConfig, name: string): Credential | Secret | undefined {
+  const credential = config.credentials === undefined ? undefined : getOwn(config.credentials, name)
+  return credential as Credential | Secret | undefined
+}
+
+function hasAny({ auth, credentials }: AuthConfig): boolean {
+  return auth !== undefined || Object.keys(credentials ?? {}).length > 0
+}
+
+function scopesOf(security: readonly SecurityRequirement[]): readonly string[] {
+  return [...new Set(security.flatMap((one) => [...one.values()].flatMap(({ scopes }) => scopes)))]
+}
+
+function missing(
+  security: readonly SecurityRequirement[],
+  config: AuthConfig,
+  { operationId }: AuthContext,
+): CallError {
+  const ways = security.map((one) => [...one.keys()].map((name) => `"${name}"`).join(" with "))
+  const given = Object.keys(config.credentials ?? {}).map((name) => `"${name}"`)
+  const have = given.length === 0 ? "there is only one secret" : `there is ${given.join(", ")}`
+  return new CallError(
+    "UNAUTHENTICATED",
+    `Operation "${operationId}" needs the credential ${listed(ways)}, but ${have}. Give what is missing in "credentials", by these names.`,
+    { operationId },
+  )
+}

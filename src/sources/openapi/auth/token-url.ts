@@ -1,0 +1,73 @@
+import { CallError } from "../../../core/errors.ts"
+import type { Credential } from "../config.ts"
+import type { AuthContext, TokenRequest } from "./context.ts"
+
+/**
+ * What a token endpoint is asked with.
+ *
+ * The user's own `tokenUrl` may be anywhere. One that the document names gets the client's secret
+ * only where requests may go anyhow: otherwise a document could send it to its author.
+ */
+export function tokenRequest(
+  credential: Extract<Credential, { type: "clientCredentials" }>,
+  client: { readonly clientId: string; readonly clientSecret: string },
+  scopes: readonly string[],
+  declaredUrl: string | undefined,
+  context: AuthContext,
+): TokenRequest {
+  return {
+    ...client,
+    tokenUrl:
+      credential.tokenUrl === undefined
+        ? declared(declaredUrl, context)
+        : parse(credential.tokenUrl, undefined, context).href,
+    scopes: [...new Set(credential.scopes ?? scopes)].toSorted(),
+    authMethod: credential.authMethod ?? "basic",
+  }
+}
+
+function declared(tokenUrl: string | undefined, context: AuthContext): string {
+  const { operationId, origin, allowedOrigins = [], documentUrl } = context
+  if (tokenUrl === undefined) {
+    throw new CallError(
+      "VALIDATION_ERROR",
+      `The document does not say where a token for "${operationId}" comes from. Give "tokenUrl" with the client credentials.`,
+      { operationId },
+    )
+  }
+  const base = documentUrl !== undefined && /^https?:/i.test(documentUrl) ? documentUrl : origin
+  const url = parse(tokenUrl, base, context)
+  if (url.origin === originOf(origin) || allowedOrigins.map(originOf).includes(url.origin)) {
+    return url.href
+  }
+  throw new CallError(
+    "EGRESS_BLOCKED",
+    `The document wants the client secret for "${operationId}" sent to ${url.origin}. If that is right, give "tokenUrl" with the client credentials, or name the origin in "allowedOrigins".`,
+    { operationId },
+  )
+}
+
+function parse(text: string, base: string | undefined, { operationId }: AuthContext): URL {
+  let url: URL | undefined
+  try {
+    url = new URL(text, base)
+  } catch {
+    // Told below, together with what can be parsed but not used.
+  }
+  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === "") {
+    return url
+  }
+  throw new CallError(
+    "VALIDATION_ERROR",
+    `"tokenUrl" for "${operationId}" must be an absolute http(s) address without user and password.`,
+    { operationId },
+  )
+}
+
+function originOf(url: string): string {
+  try {
+    return new URL(url).origin
+  } catch {
+    return url
+  }
+}

@@ -1,0 +1,52 @@
+import { CallError } from "../../core/errors.ts"
+import { systemClock, wallTimeOf } from "../../internal/clock.ts"
+import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
+import type { HandlerContext } from "./call.ts"
+
+/** When a request is given up; `end` leaves nothing behind. */
+export interface CallLimits {
+  readonly signal: AbortSignal
+  end(): void
+}
+
+/** Joins the caller's signal with the time that a request may take. */
+export function limitsOf(
+  context: HandlerContext | undefined,
+  timeout: number | undefined,
+  operationId: string,
+): CallLimits {
+  const parent = context?.signal
+  // A registry that ends the call by then needs no second timer.
+  if (parent !== undefined && timeout !== undefined && endsWithin(context, timeout)) {
+    return { signal: parent, end: () => undefined }
+  }
+  const deadline = parent === undefined ? context?.deadline : undefined
+  const left = deadline === undefined ? undefined : Math.max(0, deadline - wallTimeOf(systemClock))
+  const limit = Math.min(timeout ?? Number.POSITIVE_INFINITY, left ?? Number.POSITIVE_INFINITY)
+  if (parent !== undefined && limit === Number.POSITIVE_INFINITY) {
+    return { signal: parent, end: () => undefined }
+  }
+  const controller = new AbortController()
+  const entry = { handleEvent: () => controller.abort(parent?.reason) }
+  if (parent?.aborted === true) entry.handleEvent()
+  else if (parent !== undefined) heedSignal(parent, entry)
+  const timer =
+    limit === Number.POSITIVE_INFINITY
+      ? undefined
+      : systemClock.setTimeout(() => {
+          const message = `The request of "${operationId}" took longer than its ${limit} ms.`
+          controller.abort(new CallError("TIMEOUT", message, { operationId }))
+        }, limit)
+  return {
+    signal: controller.signal,
+    end: () => {
+      if (timer !== undefined) systemClock.clearTimeout(timer)
+      if (parent !== undefined) ignoreSignal(parent, entry)
+    },
+  }
+}
+
+function endsWithin(context: HandlerContext | undefined, timeout: number): boolean {
+  const deadline = context?.deadline
+  return deadline !== undefined && deadline - wallTimeOf(systemClock) <= timeout
+}

@@ -1,0 +1,282 @@
+// One idea: how the calls of one import are sent, from the input to the envelope.
+import { CallError } from "../../core/errors.ts"
+import { discard, exchange } from "../../http-client/exchange.ts"
+import type { HttpResponse } from "../../http-client/exchange.ts"
+import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
+import { secretsIn } from "../../http-client/headers.ts"
+import { fetchOf } from "../../http-client/public-fetch.ts"
+import { readHttpError } from "../../http-client/http-error.ts"
+import { createTokenSource } from "../../http-client/oauth.ts"
+import { isJson } from "../../http-client/media-type.ts"
+import { readBody } from "../../http-client/read-body.ts"
+import { isSafeMethod } from "../../http-client/repeat.ts"
+import { httpEnvelope } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { compileSchema } from "../../schema/compiled.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { Identity, OperationContext } from "../../core/types.ts"
+import { selectAuth } from "./auth.ts"
+import type { AuthContext, SelectedAuth, TokenRequest } from "./auth.ts"
+import { credentialContext } from "./auth/context.ts"
+import { createTokenStore } from "./auth/token-store.ts"
+import type { HTTPServiceConfig } from "./config.ts"
+import type { PreparedRequest } from "./model.ts"
+import type { OperationSource } from "./operation/source.ts"
+import { isProblem } from "./operation/problems.ts"
+import { exchangeOnce, isStreamed, unrepeatable } from "./once.ts"
+import { problemError } from "./problem-error.ts"
+import { buildRequest } from "./request/build.ts"
+import { encodeMultipart } from "./request/multipart.ts"
+import { chooseServer } from "./request/server.ts"
+import { type CallLimits, limitsOf } from "./call-limits.ts"
+
+/** What may be said anew for one request. */
+export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namespace"> {
+  /** Which of the declared content types a body has. */
+  readonly contentType?: string | undefined
+  /** Who calls, for functions that return credentials or headers. */
+  readonly identity?: Identity | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
+/** A request with the secrets in it. */
+interface Ready {
+  readonly request: PreparedRequest
+  readonly auth: SelectedAuth
+  readonly headers: PlainHeaders | undefined
+}
+
+type PlainHeaders = Readonly<Record<string, string>>
+
+/** An answer, and what has to be kept out of everything that is made of it. */
+export interface Answer {
+  readonly response: HttpResponse
+  readonly secrets: readonly string[]
+}
+
+/** What a handler may be called with; all of it is there when a registry calls. */
+export type HandlerContext = Partial<
+  Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
+>
+
+/** Sends the requests of one import. */
+export class Caller {
+  // Private, since it holds the credentials: nothing that prints an operation finds them.
+  readonly #config: HTTPServiceConfig & Pick<RequestOptions, "contentType">
+  /** The headers of the configuration, where none depends on the call. */
+  readonly #headers: PlainHeaders | undefined
+  readonly #documentUrl: string | undefined
+  readonly #tokens: ReturnType<typeof createTokenStore>
+
+  constructor(config: HTTPServiceConfig, documentUrl: string | undefined) {
+    this.#config = config
+    this.#headers = config.headers && fixedHeaders(config.headers)
+    this.#documentUrl = documentUrl
+    this.#tokens = createTokenStore((request: TokenRequest) =>
+      createTokenSource({ ...request, fetch: this.fetch }),
+    )
+  }
+
+  /** Read for each call: what is put in the place of the platform's later counts too. */
+  get fetch(): typeof globalThis.fetch {
+    return fetchOf(this.#config)
+  }
+
+  /** How integers beyond 2^53 are given. */
+  get bigint(): HTTPServiceConfig["bigint"] {
+    return this.#config.bigint
+  }
+
+  /** The request that would be sent. */
+  async prepare(
+    source: OperationSource,
+    input: unknown,
+    options: RequestOptions = {},
+  ): Promise<PreparedRequest> {
+    return (await this.#ready(source, input, options, options)).request
+  }
+
+  /** Runs an operation that answers at once. */
+  async call(
+    source: OperationSource,
+    input: unknown,
+    context: HandlerContext | undefined,
+  ): Promise<ResponseEnvelope> {
+    const limits = limitsOf(context, this.#config.timeout, source.id)
+    try {
+      const { response, secrets } = await this.open(source, input, context, limits)
+      const { data, warning } = await readBody(response, {
+        signal: limits.signal,
+        secrets,
+        method: source.operation.method,
+        mayHaveEffect: mayHaveEffect(source),
+        operationId: source.id,
+        maxBytes: this.#config.maxResponseBytes,
+        bigint: this.#config.bigint,
+      })
+      if (warning !== undefined) context?.log?.warn(warning, { operationId: source.id })
+      const { status, headers, contentType } = response
+      const value =
+        typeof data === "string" && !isJson(contentType) ? source.readText(data, response) : data
+      return httpEnvelope(value, { statusCode: status, headers, contentType })
+    } finally {
+      limits.end()
+    }
+  }
+
+  /** Sends a request and gives its answer; throws when that is not a success. */
+  async open(
+    source: OperationSource,
+    input: unknown,
+    context: HandlerContext | undefined,
+    limits: CallLimits,
+    more?: PlainHeaders,
+  ): Promise<Answer> {
+    for (let attempt = 1; ; attempt++) {
+      const { signal } = limits
+      const ready = await this.#ready(source, input, { signal }, context, more)
+      const { request, auth } = ready
+      const secrets = [...auth.secrets, ...secretsIn(ready.headers)]
+      const send = isStreamed(request.body) ? exchangeOnce : exchange
+      const response = await send(request, {
+        fetch: this.fetch,
+        signal,
+        operationId: source.id,
+        secrets,
+        mayHaveEffect: mayHaveEffect(source),
+        encodeBody: encodeMultipart,
+        redirect: this.#config.redirect,
+        exposeHeaders: this.#config.exposeHeaders,
+      })
+      if (response.status < 400) return { response, secrets }
+      if (response.status === 401) {
+        auth.forget()
+        // A token that was revoked: the next one may do.
+        if (attempt === 1 && this.#fetchesTokens && !isStreamed(request.body)) {
+          discard(response)
+          continue
+        }
+      }
+      const failure = await this.#failure(source, response, secrets, context, limits)
+      throw isStreamed(request.body) ? unrepeatable(failure) : failure
+    }
+  }
+
+  get #fetchesTokens(): boolean {
+    const { auth, credentials } = this.#config
+    return [auth, ...Object.values(credentials ?? {})].some(
+      (credential) => typeof credential === "object" && credential.type === "clientCredentials",
+    )
+  }
+
+  async #ready(
+    source: OperationSource,
+    input: unknown,
+    options: RequestOptions,
+    caller: AuthContext["caller"],
+    more?: PlainHeaders,
+  ): Promise<Ready> {
+    const { plan } = source
+    const config = { ...this.#config, ...options }
+    const { base, origin } = chooseServer(plan, { ...config, documentUrl: this.#documentUrl })
+    const context: AuthContext = {
+      operationId: source.id,
+      origin,
+      documentUrl: this.#documentUrl,
+      allowedOrigins: config.allowedOrigins,
+      signal: options.signal,
+      caller,
+      isUndeclared: source.isUndeclared,
+      tokens: this.#tokens,
+    }
+    const auth = await selectAuth(plan.security, config, context)
+    const given = options.headers ?? this.#headers ?? this.#config.headers
+    const own =
+      given === this.#headers
+        ? this.#headers
+        : given &&
+          (await readCallHeaders(given, credentialContext(context), `A header for "${source.id}"`))
+    const headers = more === undefined ? own : { ...own, ...more }
+    const request = buildRequest(plan, inputOf(source, input), {
+      base,
+      contentType: config.contentType,
+      headers,
+      auth: auth.applied,
+    })
+    return { request, auth, headers }
+  }
+
+  async #failure(
+    source: OperationSource,
+    response: HttpResponse,
+    secrets: readonly string[],
+    context: HandlerContext | undefined,
+    { signal }: CallLimits,
+  ): Promise<CallError> {
+    return await readHttpError(response, {
+      operationId: source.id,
+      method: source.operation.method,
+      mayHaveEffect: mayHaveEffect(source),
+      signal,
+      secrets,
+      maxBytes: this.#config.maxResponseBytes,
+      refine: (error, body) => {
+        const isTold = isProblem(response.contentType)
+        const problem = isTold ? problemError(body, error, source, context) : undefined
+        return problem ?? statusError(error, response.status, source, context)
+      },
+    })
+  }
+}
+
+/** An error with the code that the document has for its status, if it is as described there. */
+function statusError(
+  error: CallError,
+  status: number,
+  source: OperationSource,
+  context: HandlerContext | undefined,
+): CallError {
+  const declared = declaredError(source, status)
+  if (declared === undefined || !isPlainRecord(error.details)) return error
+  if (compileSchema(declared.schema).check(error.details)) {
+    return new CallError(error.code, error.message, {
+      details: { ...error.details, declared: declared.code },
+      retryable: error.retryable,
+      mayHaveExecuted: error.mayHaveExecuted,
+      retryAfterMs: error.retryAfterMs,
+      operationId: source.id,
+    })
+  }
+  context?.log?.warn("An error is not as the document describes it", {
+    operationId: source.id,
+    declared: declared.code,
+  })
+  return error
+}
+
+/** A document of this library may say that a POST only reads. */
+function mayHaveEffect({ type, operation }: OperationSource): boolean {
+  return type !== "query" && !isSafeMethod(operation.method)
+}
+
+function declaredError(
+  { errorSchemas }: OperationSource,
+  status: number,
+): OperationSource["errorSchemas"][number] | undefined {
+  const codes = [`HTTP_${status}`, `HTTP_${Math.floor(status / 100)}XX`, "HTTP_DEFAULT"]
+  for (const code of codes) {
+    const found = errorSchemas.find((one) => one.code === code)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function inputOf(source: OperationSource, input: unknown): Readonly<Record<string, unknown>> {
+  if (input === undefined || input === null) return {}
+  if (typeof input === "object" && !Array.isArray(input)) return input as Record<string, unknown>
+  throw new CallError(
+    "VALIDATION_ERROR",
+    `Input for "${source.id}" must be an object with its inputs by name, got ${Array.isArray(input) ? "a list" : typeof input}.`,
+    { operationId: source.id },
+  )
+}

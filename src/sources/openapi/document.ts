@@ -1,0 +1,279 @@
+import { childPointer, getOwn, isPlainRecord, pointerTokens } from "../../schema/json.ts"
+import { eachSubschema } from "../../schema/keywords.ts"
+
+/** One file of a document. */
+export interface SourceFile {
+  /** Absolute, without a fragment; "" for an object or text that came without an address. */
+  readonly url: string
+  readonly root: unknown
+}
+
+/** A place in a document. */
+export interface Place {
+  readonly value: unknown
+  readonly file: SourceFile
+  /** A JSON pointer from the root of the file. */
+  readonly pointer: string
+}
+
+/** A reference that leads nowhere, and why. */
+export interface BrokenRef {
+  readonly ref: string
+  readonly reason: string
+}
+
+export type Version = "2.0" | "3.0" | "3.1"
+
+/** More references in a row than this are a loop. */
+const MAX_HOPS = 64
+const LOOP = "it leads back to itself"
+const NOTHING = "there is nothing at that place"
+
+/** A document and the files it refers to, with references looked up once and never copied. */
+export class OpenAPIDocument {
+  readonly root: Readonly<Record<string, unknown>>
+  readonly entry: SourceFile
+  /** 3.2 and later count as 3.1: what they add is there or not. */
+  readonly version: Version
+  /** Some property may be read-only or write-only; where none is, nobody has to look. */
+  readonly hidesProperties: boolean
+  /** It was JSON: no part of it is shared or contains itself, and writing a part as text costs what its length says. */
+  readonly isTree: boolean
+  /** What is lost because of a limit, in sentences for whoever reads the report. */
+  readonly losses: Set<string> = new Set()
+  readonly #files: Map<string, SourceFile>
+  readonly #refused: ReadonlyMap<string, string>
+  readonly #places = new Map<SourceFile, Map<string, Place | BrokenRef>>()
+  readonly #ids = new Map<SourceFile, Map<string, Place>>()
+  /** References that are being followed in the middle of a pointer. */
+  #hops = 0
+
+  constructor(
+    root: Readonly<Record<string, unknown>>,
+    url = "",
+    external: ReadonlyMap<string, unknown> = new Map(),
+    refused: ReadonlyMap<string, string> = new Map(),
+    hidesProperties = true,
+    isTree = false,
+  ) {
+    this.root = root
+    this.hidesProperties = hidesProperties
+    this.isTree = isTree
+    this.version = versionOf(root)
+    this.entry = { url, root }
+    this.#files = new Map([[url, this.entry]])
+    const self = getOwn(root, "$self")
+    const named = typeof self === "string" ? absolute(self, url) : undefined
+    if (named !== undefined) this.#files.set(named, this.entry)
+    for (const [key, value] of external) {
+      if (!this.#files.has(key)) this.#files.set(key, { url: key, root: value })
+    }
+    this.#refused = refused
+  }
+
+  /** The document itself as a place. */
+  get place(): Place {
+    return { value: this.root, file: this.entry, pointer: "" }
+  }
+
+  /** Where a reference leads: one step. */
+  lookUp(ref: string, from: SourceFile): Place | BrokenRef {
+    let places = this.#places.get(from)
+    if (places === undefined) this.#places.set(from, (places = new Map()))
+    let found = places.get(ref)
+    if (found === undefined) places.set(ref, (found = this.#find(ref, from)))
+    return found
+  }
+
+  /** What stands at a place that may hold a reference instead, followed to its end. */
+  follow(value: unknown, file: SourceFile, pointer: string): Place | BrokenRef {
+    let place: Place = { value, file, pointer }
+    for (let hops = 0; hops < MAX_HOPS; hops++) {
+      const ref = isPlainRecord(place.value) ? getOwn(place.value, "$ref") : undefined
+      if (typeof ref !== "string") return place
+      const next = this.lookUp(ref, place.file)
+      if ("reason" in next) return next
+      place = next
+    }
+    return { ref: refOf(value), reason: LOOP }
+  }
+
+  /**
+   * What stands at a place and, as long as that has a reference, what it leads to: each may say
+   * something beside its reference, and what comes first counts.
+   */
+  parts(value: unknown, file: SourceFile, pointer: string): readonly Place[] | BrokenRef {
+    const parts: Place[] = [{ value, file, pointer }]
+    for (const { value: part, file: from } of parts) {
+      const ref = isPlainRecord(part) ? getOwn(part, "$ref") : undefined
+      if (typeof ref !== "string") return parts
+      const next = this.lookUp(ref, from)
+      if ("reason" in next) return next
+      if (parts.length > MAX_HOPS) break
+      parts.push(next)
+    }
+    return { ref: refOf(value), reason: LOOP }
+  }
+
+  #find(ref: string, from: SourceFile): Place | BrokenRef {
+    const hash = ref.indexOf("#")
+    const uri = hash < 0 ? ref : ref.slice(0, hash)
+    const fragment = hash < 0 ? "" : ref.slice(hash + 1)
+    if (uri === "") return this.#inFile(ref, from, fragment)
+    const url = absolute(uri, from.url)
+    const file = url === undefined ? undefined : this.#files.get(url)
+    if (file !== undefined) return this.#inFile(ref, file, fragment)
+    const byId = this.#byId(uri, from)
+    if (byId !== undefined) {
+      return fragment === "" ? byId : broken(ref, "pointers below an embedded $id are not followed")
+    }
+    const reason = this.#refused.get(url ?? uri) ?? this.#refused.get(uri)
+    return broken(
+      ref,
+      reason ??
+        "it is in another file, which was not given; import with FromOpenAPIFile or FromOpenAPIUrl",
+    )
+  }
+
+  #inFile(ref: string, file: SourceFile, fragment: string): Place | BrokenRef {
+    if (fragment === "") return { value: file.root, file, pointer: "" }
+    if (!fragment.startsWith("/")) {
+      return this.#byId(`#${fragment}`, file) ?? broken(ref, `there is no anchor "${fragment}"`)
+    }
+    const pointer = fragment.includes("%") ? decode(fragment) : fragment
+    const tokens = pointerTokens(pointer) ?? []
+    return this.#walk(ref, { value: file.root, file, pointer: "" }, tokens, pointer)
+  }
+
+  #walk(
+    ref: string,
+    start: Place,
+    tokens: readonly string[],
+    pointer = pointerTo(start, tokens),
+  ): Place | BrokenRef {
+    const { file } = start
+    let { value } = start
+    for (let index = 0; index < tokens.length; index++) {
+      const token = tokens[index] as string
+      if (typeof value !== "object" || value === null) return broken(ref, NOTHING)
+      if (!Object.hasOwn(value, token)) {
+        const place = { value, file, pointer: pointerTo(start, tokens.slice(0, index)) }
+        return this.#behind(ref, place, tokens.slice(index))
+      }
+      value = (value as Record<string, unknown>)[token]
+    }
+    return { value, file, pointer }
+  }
+
+  /** The rest of a pointer that leads through a reference, as where `schemas` is another file. */
+  #behind(ref: string, place: Place, tokens: readonly string[]): Place | BrokenRef {
+    const { value, file, pointer } = place
+    const through = isPlainRecord(value) ? getOwn(value, "$ref") : undefined
+    if (typeof through !== "string") return broken(ref, NOTHING)
+    if (this.#hops >= MAX_HOPS) return broken(ref, LOOP)
+    this.#hops++
+    try {
+      const target = this.follow(value, file, pointer)
+      return isBroken(target) ? broken(ref, target.reason) : this.#walk(ref, target, tokens)
+    } finally {
+      this.#hops--
+    }
+  }
+
+  /** Schemas that say `$id` or `$anchor`; looked for once, when the first such reference comes. */
+  #byId(name: string, file: SourceFile): Place | undefined {
+    let ids = this.#ids.get(file)
+    if (ids === undefined) {
+      this.#ids.set(file, (ids = new Map()))
+      collectIds(file, ids)
+    }
+    return ids.get(name)
+  }
+}
+
+/** Whether a look-up failed. */
+export function isBroken(found: Place | readonly Place[] | BrokenRef): found is BrokenRef {
+  return "reason" in found
+}
+
+/** One line about a reference that leads nowhere. */
+export function brokenMessage({ ref, reason }: BrokenRef): string {
+  return `Reference "${ref.length > 200 ? `${ref.slice(0, 200)}…` : ref}" cannot be followed: ${reason}.`
+}
+
+function versionOf(root: Readonly<Record<string, unknown>>): Version {
+  if (getOwn(root, "swagger") !== undefined) return "2.0"
+  return String(getOwn(root, "openapi")).startsWith("3.0") ? "3.0" : "3.1"
+}
+
+function broken(ref: string, reason: string): BrokenRef {
+  return { ref, reason }
+}
+
+function refOf(value: unknown): string {
+  return isPlainRecord(value) ? String(value["$ref"]) : ""
+}
+
+function pointerTo({ pointer }: Place, tokens: readonly string[]): string {
+  return tokens.reduce<string>(childPointer, pointer)
+}
+
+function absolute(uri: string, base: string): string | undefined {
+  try {
+    const url = base === "" ? new URL(uri) : new URL(uri, base)
+    url.hash = ""
+    return url.href
+  } catch {
+    return undefined
+  }
+}
+
+/** Percent-encoding belongs to the URI, `~0` and `~1` to the pointer in it. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+function collectIds(file: SourceFile, ids: Map<string, Place>): void {
+  const { root } = file
+  if (!isPlainRecord(root)) return
+  const components = getOwn(root, "components")
+  const groups: Array<[string, unknown]> = [
+    ["/components/schemas", isPlainRecord(components) ? getOwn(components, "schemas") : undefined],
+    ["/$defs", getOwn(root, "$defs")],
+    ["/definitions", getOwn(root, "definitions")],
+  ]
+  const seen = new Set<object>()
+  const visit = (value: unknown, pointer: string, depth: number): void => {
+    if (!isPlainRecord(value) || seen.has(value) || depth > 256) return
+    seen.add(value)
+    for (const [keyword, mark] of [
+      ["$id", ""],
+      ["$anchor", "#"],
+      ["$dynamicAnchor", "#"],
+    ] as const) {
+      const name = getOwn(value, keyword)
+      if (typeof name !== "string") continue
+      const key = mark + name
+      if (!ids.has(key)) ids.set(key, { value, file, pointer })
+    }
+    eachSubschema(value, (child, keyword, key) =>
+      visit(
+        child,
+        key === undefined
+          ? childPointer(pointer, keyword)
+          : childPointer(childPointer(pointer, keyword), key),
+        depth + 1,
+      ),
+    )
+  }
+  visit(root, "", 0)
+  for (const [pointer, group] of groups) {
+    if (!isPlainRecord(group)) continue
+    for (const [name, schema] of Object.entries(group))
+      visit(schema, childPointer(pointer, name), 0)
+  }
+}

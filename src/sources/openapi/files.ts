@@ -1,0 +1,194 @@
+import { isCallError } from "../../core/errors.ts"
+import { reasonOf } from "../../internal/describe.ts"
+import { parseText } from "./parse.ts"
+import { fileOf, mentionsExternal, referencesAt, selfOf } from "./references.ts"
+import type { FoundReference } from "./references.ts"
+
+/** A document whose references are to be followed. */
+export interface EntryDocument {
+  readonly document: unknown
+  /** Absolute; references are relative to it. */
+  readonly url: string
+  /** Saves the walk over a document that refers to no other file. */
+  readonly text?: string | undefined
+}
+
+export interface FileLimits {
+  /** 10,000. */
+  readonly files?: number | undefined
+  /** Characters of all files together; 64 MiB. */
+  readonly bytes?: number | undefined
+}
+
+/** The files that a document refers to, by absolute address without fragment. */
+export interface ExternalFiles {
+  /** Without the document itself. A `$self` is an address too. */
+  readonly documents: ReadonlyMap<string, unknown>
+  /** Why a file is not there: a clause that follows a colon. */
+  readonly refused: ReadonlyMap<string, string>
+  readonly warnings: readonly string[]
+}
+
+const MAX_FILES = 10_000
+/** Characters of all files that a document refers to. */
+export const MAX_BYTES: number = 64 * 1024 * 1024
+const AT_ONCE = 8
+
+/**
+ * Loads the files that a document refers to, and those that they refer to, each once.
+ *
+ * Only what references really reach is loaded. A file that is not allowed or cannot be read does not
+ * stop the rest; an abort of `load` does.
+ */
+export async function loadExternal(
+  entry: EntryDocument,
+  load: (url: string) => Promise<string>,
+  allow: (url: string) => boolean,
+  limits: FileLimits = {},
+): Promise<ExternalFiles> {
+  const files = new Files(entry, load, allow, limits)
+  if (entry.text === undefined || mentionsExternal(entry.text)) await files.followAll()
+  return files.result()
+}
+
+/** References of one file that wait for the file they name. */
+interface Wanted {
+  readonly url: string
+  /** Where the file is according to the `$self` of the document that names it. */
+  readonly alternative: string | undefined
+  readonly found: FoundReference[]
+}
+
+class Files {
+  readonly #entryUrl: string
+  readonly #documents = new Map<string, unknown>()
+  readonly #refused = new Map<string, string>()
+  readonly #warnings: string[] = []
+  readonly #seen = new Set<object>()
+  readonly #load: (url: string) => Promise<string>
+  readonly #allow: (url: string) => boolean
+  readonly #maxFiles: number
+  readonly #maxBytes: number
+  #loaded = 0
+  #bytes = 0
+  /** Files that were not loaded because of a limit. */
+  readonly #lost = { files: 0, bytes: 0 }
+  #wanted = new Map<string, Wanted>()
+
+  constructor(
+    entry: EntryDocument,
+    load: (url: string) => Promise<string>,
+    allow: (url: string) => boolean,
+    limits: FileLimits,
+  ) {
+    this.#entryUrl = fileOf(entry.url, entry.url) ?? entry.url
+    this.#documents.set(this.#entryUrl, entry.document)
+    this.#load = load
+    this.#allow = allow
+    this.#maxFiles = limits.files ?? MAX_FILES
+    this.#maxBytes = limits.bytes ?? MAX_BYTES
+  }
+
+  async followAll(): Promise<void> {
+    this.#walk(this.#entryUrl, [{ ref: "", isMap: false }])
+    while (this.#wanted.size > 0) {
+      const wave = [...this.#wanted.values()]
+      this.#wanted = new Map()
+      for (let at = 0; at < wave.length; at += AT_ONCE) {
+        await Promise.all(wave.slice(at, at + AT_ONCE).map((wanted) => this.#fetch(wanted)))
+      }
+      for (const { url, found } of wave) if (this.#documents.has(url)) this.#walk(url, found)
+    }
+  }
+
+  result(): ExternalFiles {
+    for (const [url, document] of [...this.#documents]) {
+      const self = selfOf(document, url)
+      if (self === undefined || this.#documents.has(self)) continue
+      this.#documents.set(self, document)
+      this.#refused.delete(self)
+    }
+    this.#documents.delete(this.#entryUrl)
+    const warnings = [...this.#warnings, ...this.#limitWarnings()]
+    return { documents: this.#documents, refused: this.#refused, warnings }
+  }
+
+  *#limitWarnings(): Generator<string> {
+    const { files, bytes } = this.#lost
+    const lost = (count: number): string =>
+      `${count === 1 ? "1 file was" : `${count} files were`} not loaded, and the operations that need ` +
+      `${count === 1 ? "it" : "them"} are not complete.`
+    if (files > 0) {
+      yield `The document refers to more than ${this.#maxFiles} files: ${lost(files)} Raise "maxFiles" to load all.`
+    }
+    if (bytes > 0) {
+      yield `The files of the document have more than ${this.#maxBytes} characters together: ${lost(bytes)} Raise "maxDocumentBytes" to load all.`
+    }
+  }
+
+  /** Looks at what some references into a file stand for, and on along those within the file. */
+  #walk(url: string, references: readonly FoundReference[]): void {
+    const root = this.#documents.get(url)
+    const self = selfOf(root, url)
+    const todo = [...references]
+    for (let next = todo.pop(); next !== undefined; next = todo.pop()) {
+      for (const found of referencesAt(root, next, this.#seen)) {
+        const target = fileOf(found.ref, url)
+        const alternative = self === undefined ? undefined : fileOf(found.ref, self)
+        const isHere = target === url || (self !== undefined && alternative === self)
+        if (target === undefined) this.#refused.set(found.ref, "it is not a valid address")
+        else if (isHere) todo.push(found)
+        else this.#want(target, alternative, found)
+      }
+    }
+  }
+
+  #want(url: string, alternative: string | undefined, found: FoundReference): void {
+    if (this.#refused.has(url)) return
+    // What is there already is looked at further in the next round, for this reference.
+    const wanted = this.#wanted.get(url)
+    if (wanted === undefined) this.#wanted.set(url, { url, alternative, found: [found] })
+    else wanted.found.push(found)
+  }
+
+  async #fetch({ url, alternative }: Wanted): Promise<void> {
+    if (this.#documents.has(url)) return
+    const address = [url, alternative].find((one) => one !== undefined && this.#allow(one))
+    if (address === undefined) return this.#refuse(url, NOT_ALLOWED)
+    if (this.#bytes > this.#maxBytes) return this.#refuseLarge(url)
+    if (++this.#loaded > this.#maxFiles) {
+      this.#lost.files++
+      return this.#refuse(url, `the document refers to more than ${this.#maxFiles} files`)
+    }
+    try {
+      const text = await this.#load(address)
+      this.#bytes += text.length
+      if (this.#bytes > this.#maxBytes) return this.#refuseLarge(url)
+      const { value, warnings } = parseText(text, { what: `"${nameOf(url)}"` })
+      this.#documents.set(url, value)
+      this.#warnings.push(...warnings)
+    } catch (thrown) {
+      if (isCallError(thrown, "ABORTED") || isCallError(thrown, "TIMEOUT")) throw thrown
+      const reason = reasonOf(thrown).replace(/\.$/, "")
+      if (isCallError(thrown, "PAYLOAD_TOO_LARGE")) {
+        this.#warnings.push(`The file "${nameOf(url)}" was not loaded: ${reason}.`)
+      }
+      this.#refuse(url, reason)
+    }
+  }
+
+  #refuseLarge(url: string): void {
+    this.#lost.bytes++
+    this.#refuse(url, "the files of the document are too large together")
+  }
+
+  #refuse(url: string, reason: string): void {
+    this.#refused.set(url, reason)
+  }
+}
+
+const NOT_ALLOWED = 'it is neither below the document\'s folder nor named in "allowedReferences"'
+
+function nameOf(url: string): string {
+  return url.slice(url.lastIndexOf("/") + 1)
+}

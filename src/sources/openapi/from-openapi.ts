@@ -1,0 +1,259 @@
+import { CallError } from "../../core/errors.ts"
+import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
+import { plainHeaders } from "../../internal/headers.ts"
+import type { LazyOperation } from "../../core/lazy-operation.ts"
+import { allowReferences } from "./allow.ts"
+import { Caller } from "./call.ts"
+import type { HandlerContext, RequestOptions } from "./call.ts"
+import { OpenAPIDocument } from "./document.ts"
+import { loadExternal, MAX_BYTES } from "./files.ts"
+import type { ExternalFiles } from "./files.ts"
+import { importDocument, operationOf } from "./import.ts"
+import { createFileLoader, fileUrlOf } from "./load-file.ts"
+import type { FileReader } from "./load-file.ts"
+import { createUrlLoader } from "./load-url.ts"
+import type { PreparedRequest } from "./model.ts"
+import type { OperationSource } from "./operation/source.ts"
+import { OPENAPI_OPTIONS, OPENAPI_URL_OPTIONS, REQUEST_OPTIONS, validateConfig } from "./options.ts"
+import type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
+import { sourceOf, withSource } from "./origin.ts"
+import { parseDocument } from "./parse.ts"
+import { platformFS } from "./platform-fs.ts"
+import { reported } from "./reported.ts"
+import type { ImportReport } from "./report.ts"
+import { streamItems } from "./stream.ts"
+import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isPrivateHost } from "../../internal/private-host.ts"
+import { fetchOf } from "../../http-client/public-fetch.ts"
+import type { OpenAPIFS } from "../../internal/platform.ts"
+import { quote } from "../../internal/describe.ts"
+
+export type { OpenAPIConfig, OpenAPIUrlConfig } from "./options.ts"
+
+/** An imported operation: ready to be registered, its schemas made when they are first read. */
+export type ImportedOperation = LazyOperation
+
+/** Imported operations, with what became of each. */
+export type ImportedOperations = ImportedOperation[] & {
+  /** Made when it is first read, and with it all schemas. */
+  readonly report: ImportReport
+}
+
+/** An OpenAPI document as an object; nothing about it is believed. */
+export type OpenAPISpec = object
+
+const RECONNECT: ReconnectPolicy = { maxAttempts: 5, delayMs: 1000, maxDelayMs: 30_000 }
+
+/**
+ * Imports a document: an object, or JSON or YAML text. Nothing is fetched or read.
+ *
+ * Throws for what is no OpenAPI document at all. One bad part costs that part: `report` says which.
+ */
+export function FromOpenAPI(spec: OpenAPISpec | string, config: OpenAPIConfig): ImportedOperations {
+  validateConfig("FromOpenAPI", config, OPENAPI_OPTIONS)
+  const { maxDocumentBytes: maxBytes, documentUrl } = config
+  const { document, warnings, isTree } = parseDocument(spec, { maxBytes })
+  const hides = typeof spec !== "string" || hidesProperties(spec)
+  return operationsOf(
+    new OpenAPIDocument(document, documentUrl, undefined, undefined, hides, isTree),
+    config,
+    warnings,
+  )
+}
+
+/**
+ * Imports a file, JSON or YAML, and the files under its folder that it refers to.
+ *
+ * Without `fs` Node's file system is used.
+ */
+export async function FromOpenAPIFile(
+  path: string,
+  config: OpenAPIConfig,
+  fs?: OpenAPIFS,
+): Promise<ImportedOperations> {
+  validateConfig("FromOpenAPIFile", config, OPENAPI_OPTIONS)
+  if (typeof path !== "string" || path === "") {
+    throw new TypeError(`FromOpenAPIFile(path, config): path must be a text, got ${quote(path)}.`)
+  }
+  if (fs !== undefined && typeof (fs as Partial<OpenAPIFS> | null)?.readFile !== "function") {
+    throw new TypeError("FromOpenAPIFile(path, config, fs): fs must have readFile().")
+  }
+  const reader: FileReader = fs ?? (await platformFS())
+  const url = fileUrlOf(path, reader.cwd?.() ?? "/")
+  const text = await readFile(reader, path)
+  const allow = allowReferences(url, config.allowedReferences)
+  const local = createFileLoader(reader, url, config.allowedReferences)
+  const remote = createUrlLoader({
+    fetch: fetchOf(config),
+    allow: (wanted) => allow(wanted) && !isBlocked(wanted, config),
+  })
+  return await load(text, url, config, allow, async (wanted) =>
+    wanted.startsWith("file:") ? await local(wanted) : await remote(wanted),
+  )
+}
+
+/** Imports a document from a URL, and the files under the same folder that it refers to. */
+export async function FromOpenAPIUrl(
+  url: string | URL,
+  config: OpenAPIUrlConfig,
+): Promise<ImportedOperations> {
+  validateConfig("FromOpenAPIUrl", config, OPENAPI_URL_OPTIONS)
+  const { href, hostname, origin } = checkUrl(url)
+  if (config.blockPrivate === true && isPrivateHost(hostname)) {
+    throw new CallError(
+      "EGRESS_BLOCKED",
+      `FromOpenAPIUrl(url, config): ${origin} is a private address, and "blockPrivate" is set.`,
+    )
+  }
+  const { signal, documentHeaders, maxDocumentBytes } = config
+  const headers = documentHeaders && plainHeaders(documentHeaders)
+  if (config.insecure !== true) refuseReadable(new URL(href), headers)
+  // Where the document is found in the end is what its references and servers are relative to.
+  let found = href
+  let allow = allowReferences(href, config.allowedReferences)
+  const loader = createUrlLoader({
+    fetch: fetchOf(config),
+    // The document itself may move about on its own origin; its references stay in its folder.
+    allow: (wanted) =>
+      (allow(wanted) || new URL(wanted).origin === origin) && !isBlocked(wanted, config),
+    signal,
+    maxBytes: maxDocumentBytes,
+    headers,
+    origin,
+    onLoaded: (asked, at) => {
+      if (asked === href) found = at
+    },
+  })
+  const text = await loader(href)
+  if (found !== href) allow = allowReferences(found, config.allowedReferences)
+  return await load(text, found, config, allow, async (wanted) => await loader(wanted))
+}
+
+/** The request that a call would send, without sending it. Credentials are in it. */
+export async function prepareRequest(
+  operation: { readonly handler?: unknown },
+  input?: unknown,
+  options: RequestOptions = {},
+): Promise<PreparedRequest> {
+  validateConfig("prepareRequest", options, REQUEST_OPTIONS)
+  const handler = (operation as { readonly handler?: unknown } | undefined)?.handler
+  const source = sourceOf(handler)
+  if (source === undefined) {
+    throw new TypeError(
+      "prepareRequest(operation, input): operation must be one that FromOpenAPI gave, or the same from a registry: registry.get(id).",
+    )
+  }
+  return await source.context.caller.prepare(source, input, options)
+}
+
+/** Throws where headers that may hold a credential would be readable on the way. */
+function refuseReadable(url: URL, headers: Readonly<Record<string, string>> | undefined): void {
+  if (headers === undefined || !isReadableOnTheWay(url)) return
+  const name = Object.keys(headers).find((one) => !HARMLESS.test(one))
+  if (name === undefined) return
+  throw new CallError(
+    "EGRESS_BLOCKED",
+    `FromOpenAPIUrl(url, config): the header "${name}" of documentHeaders is not sent to ${url.origin}, ` +
+      `because anyone on the way could read it. Use https, or set insecure: true.`,
+    { retryable: false },
+  )
+}
+
+const HARMLESS = /^(?:accept(?:-\w+)?|user-agent|cache-control|if-none-match|if-modified-since)$/i
+
+/** An address that is private as it is written; what a name resolves to is known when it is connected to. */
+function isBlocked(url: string, { blockPrivate }: OpenAPIConfig): boolean {
+  return blockPrivate === true && isPrivateHost(new URL(url).hostname)
+}
+
+async function load(
+  text: string,
+  url: string,
+  config: OpenAPIConfig,
+  allow: (url: string) => boolean,
+  loadFile: (url: string) => Promise<string>,
+): Promise<ImportedOperations> {
+  const what = `The document at ${url.split("?")[0] ?? url}`
+  const { maxDocumentBytes, maxFiles } = config
+  const { document, warnings, isTree } = parseDocument(text, { maxBytes: maxDocumentBytes, what })
+  const external: ExternalFiles = await loadExternal({ document, url, text }, loadFile, allow, {
+    files: maxFiles,
+    bytes: maxDocumentBytes && Math.max(maxDocumentBytes, MAX_BYTES),
+  })
+  return operationsOf(
+    new OpenAPIDocument(
+      document,
+      url,
+      external.documents,
+      external.refused,
+      external.documents.size > 0 || hidesProperties(text),
+      isTree,
+    ),
+    { ...config, documentUrl: url },
+    [...warnings, ...external.warnings],
+  )
+}
+
+/** Whether a text can say that a property is read-only or write-only. */
+function hidesProperties(text: string): boolean {
+  // One search for a rare letter is several times as fast as two for whole words.
+  for (let at = text.indexOf("Only"); at >= 0; at = text.indexOf("Only", at + 1)) {
+    if (text.endsWith("read", at) || text.endsWith("write", at)) return true
+  }
+  return false
+}
+
+function operationsOf(
+  document: OpenAPIDocument,
+  config: OpenAPIConfig,
+  warnings: readonly string[],
+): ImportedOperations {
+  const caller = new Caller(config, config.documentUrl)
+  const reconnect = config.reconnect === true ? RECONNECT : config.reconnect || undefined
+  const result = importDocument(document, config, caller, (source) =>
+    withSource(handlerOf(caller, source, reconnect), source),
+  )
+  return reported(result.sources.map(operationOf), document, result, warnings)
+}
+
+function handlerOf(
+  caller: Caller,
+  source: OperationSource,
+  reconnect: ReconnectPolicy | undefined,
+): OperationSource["handler"] {
+  if (source.type === "subscription") {
+    return (input: unknown, context: HandlerContext | undefined) =>
+      streamItems(caller, source, input, context, reconnect)
+  }
+  return (input: unknown, context: HandlerContext | undefined) =>
+    caller.call(source, input, context)
+}
+
+function checkUrl(url: string | URL): URL {
+  let parsed: URL
+  try {
+    parsed = new URL(url)
+  } catch {
+    throw new TypeError(
+      `FromOpenAPIUrl(url, config): ${quote(String(url))} is not an absolute URL.`,
+    )
+  }
+  if (parsed.protocol !== "https:" && parsed.protocol !== "http:") {
+    throw new TypeError(
+      `FromOpenAPIUrl(url, config): only http and https can be loaded, got "${parsed.protocol}". For a file use FromOpenAPIFile.`,
+    )
+  }
+  return parsed
+}
+
+async function readFile(fs: FileReader, path: string): Promise<string> {
+  try {
+    return await fs.readFile(path)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new CallError("UNAVAILABLE", `The document ${quote(path)} cannot be read: ${reason}`, {
+      cause,
+      retryable: false,
+    })
+  }
+}

@@ -1,0 +1,130 @@
+import { lazyOperation } from "../../core/lazy-operation.ts"
+import type { LazyOperation } from "../../core/lazy-operation.ts"
+import { getOwn, isPlainRecord } from "../../schema/json.ts"
+import type { NormalizeMode, OutputMode } from "../../core/types.ts"
+import type { OpenAPIDocument } from "./document.ts"
+import type { Caller } from "./call.ts"
+import type { HTTPServiceConfig } from "./config.ts"
+import { makeUnique, nameWithin, operationName } from "./names.ts"
+import { versionText } from "./operation/describe.ts"
+import { listOperations } from "./operation/list.ts"
+import type { RawOperation, Skipped } from "./operation/list.ts"
+import type { SendsHeader } from "./operation/parameter.ts"
+import { ParameterReader } from "./operation/parameters.ts"
+import { answersOf } from "./operation/responses.ts"
+import { SchemaBuilder } from "./operation/schemas.ts"
+import { readSchemes, rootServers } from "./operation/security.ts"
+import { OperationSource } from "./operation/source.ts"
+import type { ImportContext } from "./operation/source.ts"
+import { SchemaStore } from "./schema/store.ts"
+
+/** One operation as a filter sees it: what the document says, before anything is made of it. */
+export interface OperationSummary {
+  readonly method: string
+  readonly path: string
+  readonly operationId?: string | undefined
+  readonly tags: readonly string[]
+  readonly deprecated: boolean
+}
+
+/** What an import takes over, beside where requests go. */
+export interface ImportConfig extends HTTPServiceConfig {
+  /** Which operations to take; all of them when left out. The others cost nothing. */
+  readonly filter?: ((operation: OperationSummary) => boolean) | undefined
+  /** Give the properties of object bodies as inputs of their own instead of one input `body`. */
+  readonly flatten?: boolean | undefined
+  /** Which of several declared content types request bodies have, where it is declared. */
+  readonly contentType?: string | undefined
+  /**
+   * What becomes of results: `"keep"` converts values where nothing is lost, fills in declared defaults
+   * and keeps undeclared properties. Default: what the registry says, else `"keep"`.
+   */
+  readonly normalize?: NormalizeMode | undefined
+  /** A result that fails its schema: default is what the registry says, else `"warn"`. */
+  readonly output?: OutputMode | undefined
+}
+
+/** What an import found. */
+export interface ImportResult {
+  readonly sources: readonly OperationSource[]
+  readonly skipped: readonly Skipped[]
+  readonly filtered: number
+}
+
+/** Lists the operations of a document. Schemas are not touched. */
+export function importDocument(
+  document: OpenAPIDocument,
+  config: ImportConfig,
+  caller: Caller,
+  handlerOf: ImportContext["handlerOf"],
+): ImportResult {
+  const context: ImportContext = {
+    document,
+    parameters: new ParameterReader(document, headersOf(config)),
+    schemas: new SchemaBuilder(document, new SchemaStore(document, config.bigint === "text")),
+    outputs: new Map(),
+    caller,
+    handlerOf,
+    namespace: config.namespace,
+    version: versionOf(document),
+    flatten: config.flatten === true,
+    contentType: config.contentType,
+    normalize: config.normalize,
+    output: config.output,
+    timeout: config.timeout,
+    schemes: readSchemes(document),
+    servers: rootServers(document),
+  }
+  const { operations, skipped } = listOperations(document)
+  const sources: OperationSource[] = []
+  let filtered = 0
+  for (let index = 0; index < operations.length; index++) {
+    const operation = operations[index] as RawOperation
+    if (config.filter !== undefined && !config.filter(summaryOf(operation))) {
+      filtered++
+      continue
+    }
+    const answers = answersOf(document, operation)
+    const { raw } = operation
+    const name =
+      nameWithin(config.namespace, raw["x-operation-id"]) ??
+      operationName(raw["operationId"], operation.method, operation.path)
+    const source = new OperationSource(context, operation, name, answers === "stream", undefined)
+    sources.push(source)
+    if (answers !== "both") continue
+    sources.push(new OperationSource(context, operation, `${name}_stream`, true, source))
+  }
+  makeUnique(sources)
+  return { sources, skipped, filtered }
+}
+
+/** The operation that stands for a source. */
+export function operationOf(source: OperationSource): LazyOperation {
+  return lazyOperation(source)
+}
+
+/** The headers that a configuration may send; a function may send any. */
+function headersOf({ headers }: ImportConfig): SendsHeader {
+  if (headers === undefined) return () => false
+  if (typeof headers === "function") return () => true
+  const keys = Symbol.iterator in headers ? [...headers.keys()] : Object.keys(headers)
+  const names = new Set(keys.map((name) => name.toLowerCase()))
+  return (name) => names.has(name)
+}
+
+function summaryOf({ method, path, raw }: RawOperation): OperationSummary {
+  const { operationId, tags, deprecated } = raw
+  return {
+    method,
+    path,
+    ...(typeof operationId === "string" && { operationId }),
+    tags: Array.isArray(tags) ? tags.filter((tag) => typeof tag === "string") : [],
+    deprecated: deprecated === true,
+  }
+}
+
+/** The document's own version, where it is one that operations can have. */
+function versionOf(document: OpenAPIDocument): string {
+  const info = getOwn(document.root, "info")
+  return (isPlainRecord(info) ? versionText(getOwn(info, "version")) : undefined) ?? "1.0.0"
+}

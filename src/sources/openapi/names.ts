@@ -1,0 +1,101 @@
+import { trimEnd } from "../../internal/trim-end.ts"
+
+const MAX_NAME = 128
+/** What a registry takes: others leave room for a number. */
+const MAX_OWN_NAME = 256
+const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
+
+/**
+ * A name for an operation, made of the document's own id: letters, digits, `_`, `-` and inner dots.
+ *
+ * Without an id, or with one that leaves nothing, it is made of the method and the path.
+ */
+export function operationName(operationId: unknown, method: string, path: string): string {
+  const name = typeof operationId === "string" ? safeName(operationId) : ""
+  return name === "" ? pathName(method, path) : name
+}
+
+/**
+ * The id that a document of this library gives an operation, `task.create`, as a name in its own
+ * namespace: `create`. `undefined` in any other, where the whole id is its name.
+ */
+export function nameWithin(namespace: string, id: unknown): string | undefined {
+  if (typeof id !== "string" || !id.startsWith(`${namespace}.`)) return undefined
+  const name = id.slice(namespace.length + 1)
+  return NAME.test(name) && name.length <= MAX_OWN_NAME ? name : undefined
+}
+
+/** A text as a name; "" when nothing of it can be one. */
+function safeName(text: string): string {
+  if (NAME.test(text) && text.length <= MAX_NAME) return text
+  const joined = text
+    .replaceAll(/[^A-Za-z0-9_.-]+/g, "_")
+    .replaceAll(/_{2,}/g, "_")
+    .replaceAll(/[._-]+/g, (run) => (run.includes(".") ? "." : run))
+    .replace(/^[._-]+/, "")
+  const safe = trimEnd(joined, "._-")
+  // An id of nothing but other scripts would end up as one of many equal names.
+  if (safe.length <= MAX_NAME) return safe
+  return `${trimEnd(safe.slice(0, MAX_NAME - 9), "._-")}_${hash(text)}`
+}
+
+/** `get_users_by_id` for `GET /users/{id}`, `get_root` for `GET /`. */
+function pathName(method: string, path: string): string {
+  const words = path
+    .replaceAll(/\{([^{}]*)\}/g, " by $1 ")
+    .replaceAll(/[^A-Za-z0-9]+/g, "_")
+    .replaceAll(/^_|_$/g, "")
+  return safeName(`${method.toLowerCase()}_${words === "" ? "root" : words}`)
+}
+
+/** What has a name: the place in the document decides who keeps it. */
+export interface Named {
+  name: string
+  readonly operation: { readonly path: string; readonly method: string }
+}
+
+/**
+ * Gives each its own name. Of those that have the same, the first by path and method keeps it and the
+ * others are numbered in that order, so that moving things about in the document changes nothing.
+ */
+export function makeUnique(items: readonly Named[]): void {
+  const taken = new Set<string>()
+  for (let index = 0; index < items.length; index++) taken.add((items[index] as Named).name)
+  if (taken.size === items.length) return
+  for (const [wanted, group] of groupsOf(items)) {
+    if (group.length === 1) continue
+    group.sort(compare)
+    let count = 1
+    for (const item of group.slice(1)) {
+      let name: string
+      do name = `${wanted}_${++count}`
+      while (taken.has(name))
+      taken.add(name)
+      item.name = name
+    }
+  }
+}
+
+function groupsOf(items: readonly Named[]): Map<string, Named[]> {
+  const groups = new Map<string, Named[]>()
+  for (const item of items) {
+    const group = groups.get(item.name)
+    if (group === undefined) groups.set(item.name, [item])
+    else group.push(item)
+  }
+  return groups
+}
+
+function compare({ operation: left }: Named, { operation: right }: Named): number {
+  if (left.path !== right.path) return left.path < right.path ? -1 : 1
+  return left.method < right.method ? -1 : 1
+}
+
+/** Eight characters that stand for a text. */
+function hash(text: string): string {
+  let value = 0x811c9dc5
+  for (let index = 0; index < text.length; index++) {
+    value = Math.imul(value ^ text.charCodeAt(index), 0x01000193) >>> 0
+  }
+  return value.toString(16).padStart(8, "0")
+}

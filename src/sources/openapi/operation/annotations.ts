@@ -1,0 +1,33 @@
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import type { OperationAnnotations } from "../../../core/types.ts"
+
+/** Methods that only read. */
+export const READS: ReadonlySet<string> = new Set(["GET", "HEAD", "QUERY"])
+
+const KINDS = ["readOnly", "destructive", "idempotent", "openWorld"] as const
+
+const ANNOTATIONS = new Map<string, OperationAnnotations>()
+
+/** What HTTP says about a method. */
+export function annotationsOf(method: string): OperationAnnotations {
+  let found = ANNOTATIONS.get(method)
+  if (found === undefined) {
+    const readOnly = READS.has(method) || method === "OPTIONS" || method === "TRACE"
+    found = Object.freeze({
+      readOnly,
+      destructive: method === "DELETE",
+      idempotent: readOnly || method === "PUT" || method === "DELETE",
+      openWorld: true,
+    })
+    // Any token may be a method; the usual ones are what is worth keeping.
+    if (ANNOTATIONS.size < 32) ANNOTATIONS.set(method, found)
+  }
+  return found
+}
+
+/** The annotations that a document of this library gives; `undefined` where there are none. */
+export function givenAnnotations(given: unknown): OperationAnnotations | undefined {
+  if (!isPlainRecord(given)) return undefined
+  const own = KINDS.filter((kind) => typeof getOwn(given, kind) === "boolean")
+  return Object.freeze(Object.fromEntries(own.map((kind) => [kind, given[kind]])))
+}

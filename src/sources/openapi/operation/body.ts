@@ -1,0 +1,233 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import { brokenMessage, isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type {
+  EncodingModel,
+  FieldModel,
+  MediaModel,
+  ParameterStyle,
+  Serialization,
+} from "../model.ts"
+import type { Note } from "../note.ts"
+import { isBinary } from "../schema/lower.ts"
+import type { RawOperation } from "./list.ts"
+import { child, followedChild, meantType, mediaClass, readContent } from "./media.ts"
+import type { Media } from "./media.ts"
+import type { LegacyBody } from "./parameters.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** A body, and where its schemas stand. */
+export interface Body {
+  readonly required: boolean
+  readonly description?: string | undefined
+  readonly media: readonly Media[]
+  /** Fields of a Swagger 2.0 form, which are written as parameters. */
+  readonly form?: readonly Place[] | undefined
+}
+
+/** Whether an operation of 3.x declares a body at all; the body itself is not looked at. */
+export function declaresBody(operation: RawOperation): boolean {
+  return isPlainRecord(operation.raw["requestBody"])
+}
+
+/** The body of an operation, as any version writes it. */
+export function readBody(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  legacy: LegacyBody,
+  notes: Note[],
+): Body | undefined {
+  if (document.version === "2.0") return legacyBody(document, operation, legacy)
+  const declared = operation.member("requestBody")
+  if (declared === undefined || !isPlainRecord(declared.value)) return undefined
+  const place = document.follow(declared.value, declared.file, declared.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) {
+    const why = isBroken(place) ? brokenMessage(place) : "A body must be an object."
+    notes.push(noteAt(document, declared, `${why} Any body is sent as JSON.`))
+    return { required: false, media: [anyJson(declared)] }
+  }
+  const { description, required } = place.value
+  const media = readContent(document, place, notes)
+  return {
+    required: required === true,
+    ...(typeof description === "string" && { description }),
+    media: media.length > 0 ? media : [anyJson(place)],
+  }
+}
+
+function anyJson({ file, pointer }: Place): Media {
+  return { type: "application/json", class: "json", place: { value: {}, file, pointer } }
+}
+
+function legacyBody(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  { body, form, contentType }: LegacyBody,
+): Body | undefined {
+  if (body === undefined && form.length === 0) return undefined
+  const types = contentTypes(operation.raw["consumes"] ?? document.root["consumes"])
+  if (body !== undefined) {
+    const { description, required } = body.value as Raw
+    const declared = contentType === undefined ? types : [meantType(contentType)]
+    const schema = child(body, "schema")
+    return {
+      required: required === true,
+      ...(typeof description === "string" && { description }),
+      media: (declared.length > 0 ? declared : ["application/json"]).map((type) => ({
+        type,
+        class: mediaClass(type),
+        place: body,
+        schema,
+      })),
+    }
+  }
+  const hasFile = form.some((field) => (field.value as Raw)["type"] === "file")
+  const place = form[0] as Place
+  const forms = types.filter((type) => ["form", "multipart"].includes(mediaClass(type)))
+  const usable = hasFile ? forms.filter((type) => mediaClass(type) === "multipart") : forms
+  const fallback = hasFile ? "multipart/form-data" : "application/x-www-form-urlencoded"
+  return {
+    required: form.some((field) => (field.value as Raw)["required"] === true),
+    media: (usable.length > 0 ? usable : [fallback]).map((type) => ({
+      type,
+      class: mediaClass(type),
+      place,
+    })),
+    form,
+  }
+}
+
+/** A list of content types, as they are meant. */
+export function contentTypes(value: unknown): string[] {
+  return typesOf(value).map(meantType)
+}
+
+/** A list of texts; what is none, or empty, is passed over. */
+export function typesOf(value: unknown): string[] {
+  return Array.isArray(value)
+    ? value.filter((type): type is string => typeof type === "string" && type !== "")
+    : []
+}
+
+/** What a request needs to know about one content type of a body. */
+export function mediaModel(document: OpenAPIDocument, body: Body, media: Media): MediaModel {
+  let fields: ReadonlyMap<string, FieldModel> | undefined
+  return {
+    type: media.type,
+    isBinary:
+      media.class === "binary" ||
+      (media.class !== "multipart" && isBinaryAt(document, media.schema)),
+    fields: () => (fields ??= readFields(document, body, media)),
+  }
+}
+
+function isBinaryAt(document: OpenAPIDocument, schema: Place | undefined): boolean {
+  if (schema === undefined) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  return !isBroken(place) && isPlainRecord(place.value) && isBinary(place.value)
+}
+
+function readFields(document: OpenAPIDocument, body: Body, media: Media): Map<string, FieldModel> {
+  const fields = new Map<string, FieldModel>()
+  if (body.form !== undefined) {
+    for (const { value } of body.form) {
+      const raw = value as Raw
+      fields.set(String(raw["name"]), { isBinary: raw["type"] === "file", ...legacyEncoding(raw) })
+    }
+    return fields
+  }
+  const encodings = followedChild(document, media.place, "encoding")
+  for (const [name, place] of propertiesOf(document, media.schema)) {
+    const schema = document.follow(place.value, place.file, place.pointer)
+    fields.set(name, { isBinary: !isBroken(schema) && holdsBytes(document, schema, 0) })
+  }
+  if (encodings === undefined || !isPlainRecord(encodings.value)) return fields
+  for (const name of Object.keys(encodings.value)) {
+    const encoding = followedChild(document, encodings, name)?.value
+    if (!isPlainRecord(encoding)) continue
+    fields.set(name, {
+      isBinary: fields.get(name)?.isBinary ?? false,
+      encoding: encodingOf(encoding),
+    })
+  }
+  return fields
+}
+
+/** A file, or a list of files. */
+function holdsBytes(document: OpenAPIDocument, place: Place, depth: number): boolean {
+  if (!isPlainRecord(place.value) || depth > 4) return false
+  if (isBinary(place.value)) return true
+  const items = child(place, "items")
+  if (items === undefined) return false
+  const followed = document.follow(items.value, items.file, items.pointer)
+  return !isBroken(followed) && holdsBytes(document, followed, depth + 1)
+}
+
+function encodingOf(raw: Raw): EncodingModel {
+  const { contentType, style, explode, allowReserved } = raw
+  const says = style !== undefined || explode !== undefined || allowReserved !== undefined
+  const serialization: Serialization | undefined = says
+    ? {
+        style: (typeof style === "string" ? style : "form") as ParameterStyle,
+        explode: typeof explode === "boolean" ? explode : (style ?? "form") === "form",
+        allowReserved: allowReserved === true,
+      }
+    : undefined
+  return {
+    ...(typeof contentType === "string" && { contentType }),
+    ...(serialization && { serialization }),
+  }
+}
+
+/** A list in a form of Swagger 2.0 is written with commas unless it says otherwise. */
+function legacyEncoding(raw: Raw): { encoding?: EncodingModel } {
+  if (raw["type"] !== "array") return {}
+  const styles: Record<string, ParameterStyle> = {
+    ssv: "spaceDelimited",
+    pipes: "pipeDelimited",
+    tsv: "tabDelimited",
+  }
+  const declared = raw["collectionFormat"]
+  const format = typeof declared === "string" ? declared : "csv"
+  const style = (Object.hasOwn(styles, format) && styles[format]) || "form"
+  return {
+    encoding: { serialization: { style, explode: format === "multi", allowReserved: false } },
+  }
+}
+
+/** The properties of an object schema, those of `allOf` included. */
+export function propertiesOf(
+  document: OpenAPIDocument,
+  schema: Place | undefined,
+  depth = 0,
+): Map<string, Place> {
+  const found = new Map<string, Place>()
+  if (schema === undefined || depth > 16) return found
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return found
+  const { allOf, properties } = place.value
+  if (Array.isArray(allOf)) {
+    allOf.forEach((value: unknown, index) => {
+      const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }
+      for (const [name, inner] of propertiesOf(document, member, depth + 1)) found.set(name, inner)
+    })
+  }
+  if (isPlainRecord(properties)) {
+    const holder = child(place, "properties") as Place
+    for (const name of Object.keys(properties)) {
+      const property = child(holder, name)
+      if (property !== undefined) found.set(name, property)
+    }
+  }
+  return found
+}
+
+/** A body with the one content type that was chosen, where it is declared. */
+export function chosenBody(body: Body, contentType: string | undefined): Body {
+  if (contentType === undefined) return body
+  const wanted = meantType(contentType).toLowerCase()
+  const media = body.media.filter(({ type }) => type.toLowerCase() === wanted)
+  return media.length === 0 ? body : { ...body, media }
+}

@@ -1,0 +1,71 @@
+import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import type { Body } from "./body.ts"
+import { safeCopy } from "./describe.ts"
+import type { Flattened } from "./flatten.ts"
+import { followedChild } from "./media.ts"
+import type { Parameter } from "./parameter.ts"
+
+/** Inputs that a document shows, as the operation takes them. */
+export function examplesOf(
+  document: OpenAPIDocument,
+  parameters: readonly Parameter[],
+  body: Body | undefined,
+  flat: Flattened | undefined,
+): readonly unknown[] | undefined {
+  const found =
+    body === undefined
+      ? parameterExamples(document, parameters)
+      : valuesOf(document, body.media[0]?.place).flatMap(([, value]) =>
+          flat === undefined ? [{ body: value }] : spread(value, flat),
+        )
+  const copied = safeCopy(found)
+  return Array.isArray(copied) && copied.length > 0 ? (copied as unknown[]) : undefined
+}
+
+/** The examples of a media type or a parameter, with their names; one without has "". */
+function valuesOf(
+  document: OpenAPIDocument,
+  holder: Place | undefined,
+): Array<[name: string, value: unknown]> {
+  if (holder === undefined || !isPlainRecord(holder.value)) return []
+  const { example } = holder.value
+  const values: Array<[string, unknown]> = example === undefined ? [] : [["", example]]
+  const examples = followedChild(document, holder, "examples")
+  if (examples === undefined || !isPlainRecord(examples.value)) return values
+  for (const name of Object.keys(examples.value)) {
+    const one = followedChild(document, examples, name)?.value
+    if (isPlainRecord(one) && one["value"] !== undefined) values.push([name, one["value"]])
+  }
+  return values
+}
+
+/** What a document of this library shows: values that belong together have one name, with a number. */
+function parameterExamples(
+  document: OpenAPIDocument,
+  parameters: readonly Parameter[],
+): readonly object[] {
+  const byNumber = new Map<number, object>()
+  for (const { raw, key, content, schema } of parameters) {
+    const media = content !== undefined && isPlainRecord(raw["content"]) && raw["content"][content]
+    const holder = { value: media || raw, file: schema?.file ?? document.entry, pointer: "" }
+    for (const [name, value] of valuesOf(document, holder)) {
+      const number = Number(/^example(\d{1,6})$/.exec(name)?.[1] ?? Number.NaN)
+      if (Number.isNaN(number)) continue
+      let input = byNumber.get(number)
+      if (input === undefined) byNumber.set(number, (input = {}))
+      setOwn(input, key, value)
+    }
+  }
+  return [...byNumber].toSorted(([left], [right]) => left - right).map(([, input]) => input)
+}
+
+/** A body as inputs of their own; nothing of one that has none. */
+function spread(value: unknown, { names }: Flattened): object[] {
+  if (!isPlainRecord(value)) return []
+  const input = {}
+  for (const [key, name] of names) {
+    if (Object.hasOwn(value, name)) setOwn(input, key, value[name])
+  }
+  return [input]
+}

@@ -1,0 +1,112 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import { byRank } from "../request/media.ts"
+import { propertiesOf } from "./body.ts"
+import type { Body } from "./body.ts"
+import type { RawOperation } from "./list.ts"
+import type { FlatProperty } from "./schemas.ts"
+
+/** The properties of a body as inputs beside the parameters. */
+export interface Flattened {
+  readonly properties: readonly FlatProperty[]
+  /** Input key to name of the property. */
+  readonly names: ReadonlyMap<string, string>
+}
+
+/**
+ * Spreads an object body over the input; `null` when it cannot be: a list, a text, bytes, a union.
+ *
+ * A property that is called like a parameter gets a key that says where it goes: `body_id`.
+ */
+export function flatten(
+  document: OpenAPIDocument,
+  body: Body,
+  taken: ReadonlySet<string>,
+  operation: RawOperation,
+  notes: Note[],
+): Flattened | null {
+  const [sent] = body.media.length > 1 ? [byRank(body.media, {})] : body.media
+  const media = sent && ["json", "form", "multipart"].includes(sent.class) ? sent : undefined
+  const fields =
+    body.form === undefined
+      ? isSpreadable(document, media?.schema)
+        ? propertiesOf(document, media?.schema)
+        : new Map<string, Place>()
+      : new Map(body.form.map((place) => [nameOf(place), place]))
+  if (fields.size === 0) return null
+  const needed = body.required ? requiredOf(document, media?.schema, 0) : new Set<string>()
+  // Whoever can have its plain name has it, wherever it stands in the body.
+  const keys = new Set([...taken, ...fields.keys()])
+  const properties: FlatProperty[] = []
+  const names = new Map<string, string>()
+  for (const [name, place] of fields) {
+    if (isReadOnly(document, place)) continue
+    let key = taken.has(name) ? `body_${name}` : name
+    for (let count = 2; key !== name && keys.has(key); count++) key = `body_${name}_${count}`
+    keys.add(key)
+    names.set(key, name)
+    if (key !== name) {
+      const message = `Another input is called "${name}" as well; the property of the body is given as "${key}".`
+      notes.push(noteAt(document, operation, message, true))
+    }
+    const required =
+      body.form === undefined
+        ? needed.has(name)
+        : isPlainRecord(place.value) && place.value["required"] === true
+    properties.push({ key, place, required })
+  }
+  return { properties, names }
+}
+
+function nameOf(place: Place): string {
+  return isPlainRecord(place.value) ? String(place.value["name"]) : ""
+}
+
+/** An object whose properties are all there is to it. */
+function isSpreadable(document: OpenAPIDocument, schema: Place | undefined, depth = 0): boolean {
+  if (schema === undefined || depth > 16) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  const { oneOf, anyOf, allOf, additionalProperties, type } = place.value
+  if (oneOf !== undefined || anyOf !== undefined) return false
+  if (type !== undefined && type !== "object") return false
+  if (isPlainRecord(additionalProperties)) return false
+  if (!Array.isArray(allOf)) return true
+  return allOf.every((value: unknown, index) =>
+    isSpreadable(
+      document,
+      { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` },
+      depth + 1,
+    ),
+  )
+}
+
+function requiredOf(
+  document: OpenAPIDocument,
+  schema: Place | undefined,
+  depth: number,
+): Set<string> {
+  const names = new Set<string>()
+  if (schema === undefined || depth > 16) return names
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return names
+  const { required, allOf } = place.value
+  if (Array.isArray(required))
+    for (const name of required) if (typeof name === "string") names.add(name)
+  if (Array.isArray(allOf)) {
+    allOf.forEach((value: unknown, index) => {
+      const member = { value, file: place.file, pointer: `${place.pointer}/allOf/${index}` }
+      for (const name of requiredOf(document, member, depth + 1)) names.add(name)
+    })
+  }
+  return names
+}
+
+function isReadOnly(document: OpenAPIDocument, place: Place): boolean {
+  if (isPlainRecord(place.value) && place.value["readOnly"] === true) return true
+  const followed = document.follow(place.value, place.file, place.pointer)
+  return !isBroken(followed) && isPlainRecord(followed.value) && followed.value["readOnly"] === true
+}

@@ -1,0 +1,38 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import { isMethod } from "./list.ts"
+import type { RawOperation } from "./list.ts"
+import { followedChild } from "./media.ts"
+
+/** How many requests a document describes that the API sends by itself. */
+export function countWebhooks(document: OpenAPIDocument): number {
+  const webhooks =
+    followedChild(document, document.place, "webhooks") ??
+    followedChild(document, document.place, "x-webhooks")
+  return countItems(document, webhooks)
+}
+
+/** How many requests the API may send because of a call of an operation. */
+export function countCallbacks(document: OpenAPIDocument, operation: RawOperation): number {
+  const declared = operation.member("callbacks")
+  if (declared === undefined) return 0
+  const callbacks = document.follow(declared.value, declared.file, declared.pointer)
+  if (isBroken(callbacks)) return 0
+  return membersOf(document, callbacks).reduce((sum, one) => sum + countItems(document, one), 0)
+}
+
+/** Operations in a map of path items. */
+function countItems(document: OpenAPIDocument, map: Place | undefined): number {
+  return membersOf(document, map)
+    .flatMap(({ value }) => (isPlainRecord(value) ? Object.keys(value) : []))
+    .filter(isMethod).length
+}
+
+function membersOf(document: OpenAPIDocument, map: Place | undefined): Place[] {
+  if (map === undefined || !isPlainRecord(map.value)) return []
+  return Object.keys(map.value).flatMap((key) => {
+    const member = key.startsWith("x-") ? undefined : followedChild(document, map, key)
+    return member === undefined ? [] : [member]
+  })
+}

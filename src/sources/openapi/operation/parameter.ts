@@ -1,0 +1,193 @@
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { ParameterModel, ParameterStyle } from "../model.ts"
+import type { Note } from "../note.ts"
+import type { Converted } from "../schema/definition.ts"
+import { refusedName } from "../request/headers.ts"
+import { child, readContent } from "./media.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** A parameter with the place of its schema. */
+export interface Parameter extends ParameterModel {
+  readonly raw: Raw
+  /** The schema, where it stands; absent when nothing says what the value is. */
+  readonly schema?: Place | undefined
+  /** The schema as it is checked, once it was made: many operations share a parameter. */
+  converted?: Converted | undefined
+}
+
+/** Headers that 3.x says to ignore, because other parts of the document speak of them. */
+const SPOKEN_OF: ReadonlySet<string> = new Set(["accept", "content-type", "authorization"])
+
+/** Where parameters go; of several with one name, the first place has the plain name. */
+export const ORDER = ["path", "query", "querystring", "header", "cookie"] as const
+
+/** What a member of a list of parameters is. */
+export interface Read {
+  readonly parameter?: Parameter | undefined
+  /** A body or form field of Swagger 2.0. */
+  readonly place?: Place | undefined
+  readonly note?: Note | undefined
+  /** What a header `Accept` says by default. */
+  readonly accept?: string | undefined
+}
+
+/** Whether the configuration may send a header, by its name in lower case. */
+export type SendsHeader = (name: string) => boolean
+
+/** Reads one parameter; nothing for one that is not to be used. */
+export function readParameter(document: OpenAPIDocument, place: Place, sends: SendsHeader): Read {
+  const raw = place.value as Raw & { readonly name: string; readonly in: string }
+  const { name } = raw
+  const location = raw.in as ParameterModel["in"]
+  if (!ORDER.includes(location)) {
+    const message = `Parameter "${name}" is "in" ${JSON.stringify(raw.in)}, which does not exist; it is left out.`
+    return { note: noteAt(document, place, message) }
+  }
+  const refusal =
+    location === "header" || location === "cookie" ? refusedName(location, name) : undefined
+  if (refusal !== undefined) return { note: noteRefused(document, place, name, refusal) }
+  const legacy = document.version === "2.0"
+  const content = legacy ? undefined : contentOf(document, place)
+  const schema = legacy ? place : (content?.schema ?? schemaAt(raw, place))
+  const header = location === "header" ? name.toLowerCase() : undefined
+  const accept = header === "accept" ? textOf(defaultOf(document, schema)) : undefined
+  if (!legacy && header !== undefined && SPOKEN_OF.has(header)) return { accept }
+  const isNeeded = location !== "path" && raw["required"] === true && accept === undefined
+  const preset = isNeeded ? defaultOf(document, schema) : undefined
+  const isShared = isNeeded && header !== undefined && sends(header)
+  const serialization = legacy ? legacyStyle(raw, location) : styleOf(raw, location)
+  return {
+    accept,
+    parameter: {
+      raw,
+      key: name,
+      name,
+      in: location,
+      required: location === "path" || (isNeeded && preset === undefined && !isShared),
+      preset,
+      isShared,
+      style: serialization.style,
+      explode: serialization.explode,
+      allowReserved: raw["allowReserved"] === true,
+      allowEmptyValue: raw["allowEmptyValue"] === true,
+      content: content?.type,
+      schema,
+      converted: undefined,
+    },
+    note: content?.note,
+  }
+}
+
+/** The default that a schema declares; `null` is none. */
+function defaultOf(document: OpenAPIDocument, schema: Place | undefined): unknown {
+  if (schema === undefined) return undefined
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return undefined
+  return getOwn(place.value, "default") ?? undefined
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value.trim() !== "" ? value : undefined
+}
+
+/** A parameter that no request can have as an input; those of the HTTP client are sent all the same. */
+function noteRefused(document: OpenAPIDocument, place: Place, name: string, refusal: string): Note {
+  const { in: location } = place.value as { readonly in: string }
+  const isCookie = name.toLowerCase() === "cookie"
+  const cure = isCookie ? " Give cookies in `headers` of the configuration." : ""
+  const message = `The ${location} parameter "${name}" ${refusal}; it is left out.${cure}`
+  return noteAt(document, place, message, refusal.includes("HTTP client"))
+}
+
+function schemaAt(raw: Raw, place: Place): Place | undefined {
+  const value = raw["schema"]
+  if (value === undefined) return undefined
+  return { value, file: place.file, pointer: `${place.pointer}/schema` }
+}
+
+function contentOf(
+  document: OpenAPIDocument,
+  place: Place,
+): { type: string; schema?: Place | undefined; note?: Note | undefined } | undefined {
+  const notes: Note[] = []
+  const [media] = readContent(document, place, notes)
+  return media && { type: media.type, schema: media.schema, note: notes[0] }
+}
+
+const STYLES: ReadonlySet<unknown> = new Set([
+  ...[
+    "simple",
+    "label",
+    "matrix",
+    "form",
+    "spaceDelimited",
+    "pipeDelimited",
+    "deepObject",
+    "cookie",
+  ],
+])
+
+function styleOf(
+  raw: Raw,
+  location: ParameterModel["in"],
+): { style: ParameterStyle; explode: boolean } {
+  const declared = raw["style"]
+  const fallback = location === "path" || location === "header" ? "simple" : "form"
+  const style = (STYLES.has(declared) ? declared : fallback) as ParameterStyle
+  const { explode } = raw
+  return {
+    style,
+    explode: typeof explode === "boolean" ? explode : style === "form" || style === "cookie",
+  }
+}
+
+/** `collectionFormat` of Swagger 2.0. */
+function legacyStyle(
+  raw: Raw,
+  location: ParameterModel["in"],
+): { style: ParameterStyle; explode: boolean } {
+  const format = raw["collectionFormat"]
+  if (format === "multi") return { style: "form", explode: true }
+  if (format === "ssv") return { style: "spaceDelimited", explode: false }
+  if (format === "pipes") return { style: "pipeDelimited", explode: false }
+  if (format === "tsv") return { style: "tabDelimited", explode: false }
+  const style = location === "path" || location === "header" ? "simple" : "form"
+  return { style, explode: false }
+}
+
+/** Keys of the parameters that are a day, or a list of days; `undefined` when there are none. */
+export function daysAmong(
+  document: OpenAPIDocument,
+  parameters: readonly Parameter[],
+): ReadonlySet<string> | undefined {
+  const days = parameters.filter(({ schema }) => isDay(document, schema, 0))
+  return days.length === 0 ? undefined : new Set(days.map(({ key }) => key))
+}
+
+function isDay(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
+  if (schema === undefined) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  const { format, items } = place.value
+  if (format === "date") return true
+  return depth === 0 && isDay(document, items === undefined ? undefined : child(place, "items"), 1)
+}
+
+/** A variable of a path that no parameter declares. */
+export function undeclared(name: string): Parameter {
+  return {
+    raw: {},
+    key: name,
+    name,
+    in: "path",
+    required: true,
+    style: "simple",
+    explode: false,
+    allowReserved: false,
+    allowEmptyValue: false,
+  }
+}

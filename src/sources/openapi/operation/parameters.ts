@@ -1,0 +1,306 @@
+// One idea: the parameters of an operation, read once for all operations that declare the same ones.
+import type { TSchema } from "typebox"
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { brokenMessage, isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import type { RawOperation } from "./list.ts"
+import { withKeys } from "./input-keys.ts"
+import { readParameter, undeclared } from "./parameter.ts"
+import type { Parameter, Read, SendsHeader } from "./parameter.ts"
+import { undeclaredNames } from "./path-variables.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** What Swagger 2.0 writes among the parameters, and later versions apart. */
+export interface LegacyBody {
+  readonly body?: Place | undefined
+  readonly form: readonly Place[]
+  /** Of a `Content-Type` header that is declared as a parameter. */
+  readonly contentType?: string | undefined
+}
+
+/** The parameters of an operation. */
+export interface Parameters extends LegacyBody {
+  readonly list: readonly Parameter[]
+  /** What a header `Accept` says by default. */
+  readonly accept: string | undefined
+  readonly notes: readonly Note[]
+  /** The input that they are without a body, once it was made: many operations share their parameters. */
+  input?: TSchema | undefined
+}
+
+const NO_FORM: readonly Place[] = []
+const NO_NOTES: readonly Note[] = []
+const NO_NAMES: readonly string[] = []
+
+/** What a list of parameters in the document holds; most of its own lists stay empty, and are made when something comes. */
+class Listing implements Parameters {
+  readonly list: Parameter[] = []
+  body: Place | undefined = undefined
+  form: readonly Place[] = NO_FORM
+  contentType: string | undefined = undefined
+  accept: string | undefined = undefined
+  notes: readonly Note[] = NO_NOTES
+  /** Names of those that stand in the path. */
+  variables: readonly string[] = NO_NAMES
+  /** Some may have to be told apart: they share a name, or one is called like the body. */
+  isCrowded = false
+  input: TSchema | undefined = undefined
+  /** This list with those of paths, where it was joined before. */
+  joined: Map<Listing, Listing> | undefined = undefined
+
+  addAll(reads: readonly Read[]): void {
+    for (let index = 0; index < reads.length; index++) this.add(reads[index] as Read)
+  }
+
+  add({ parameter, place, note, accept }: Read): void {
+    if (note !== undefined) this.note(note)
+    this.accept ??= accept
+    if (parameter !== undefined) this.addParameter(parameter)
+    else if (place === undefined) return
+    else if ((place.value as Raw)["in"] === "body") this.body ??= place
+    else this.form = [...this.form, place]
+  }
+
+  note(note: Note): void {
+    this.notes = [...this.notes, note]
+  }
+
+  addParameter(parameter: Parameter): void {
+    const same = findNamed(this.list, parameter)
+    if (same === "same") return
+    this.isCrowded ||= same === "named" || parameter.name === "body"
+    this.list.push(parameter)
+    if (parameter.in === "path") this.variables = [...this.variables, parameter.name]
+  }
+}
+
+/** Lists within lists of parameters. */
+const MAX_LISTS = 8
+
+/** Reads parameters; those that operations share are read once. */
+export class ParameterReader {
+  readonly #document: OpenAPIDocument
+  readonly #byRef = new Map<SourceFile, Map<string, readonly Read[]>>()
+  /** Lists of the document itself by their JSON: most say what others say, in the same words. */
+  readonly #byText = new Map<string, Listing>()
+  /** The list of the path that was read last: its operations follow each other. */
+  #shared: { readonly list: unknown; readonly found: Listing } | undefined
+  #knownShared: { readonly list: unknown; readonly found: Listing } | undefined
+  readonly #undeclared = new Map<string, Parameter>()
+  readonly #nothing = new Listing()
+  readonly #sends: SendsHeader
+
+  constructor(document: OpenAPIDocument, sends: SendsHeader) {
+    this.#document = document
+    this.#sends = sends
+  }
+
+  /**
+   * The parameters of an operation: its own, then those of its path that it does not override.
+   *
+   * Each gets a key in the input. Of several that share a name, the first (path before query before
+   * header before cookie) has the plain name and the others say where they go: `query_id`.
+   *
+   * For notes they are read where they stand; otherwise what is said in the same words elsewhere will do.
+   */
+  read(operation: RawOperation, hasBody: boolean, isNoted: boolean): Parameters {
+    const isKept = !isNoted && this.#document.isTree && operation.isDirect
+    const joined = isKept ? this.#known(operation) : this.#readAll(operation)
+    const missing = undeclaredNames(operation.path, joined.variables)
+    if (missing.length === 0 && !joined.isCrowded) return joined
+    const { list, body, form, contentType, accept } = joined
+    const notes = joined.notes.slice()
+    const declared = [...list, ...this.#undeclaredOf(missing, operation, notes)]
+    const isBody = hasBody || body !== undefined || form.length > 0
+    const keyed = withKeys(this.#document, declared, isBody, operation, notes)
+    return { list: keyed, body, form, contentType, accept, notes }
+  }
+
+  #readAll(operation: RawOperation): Listing {
+    const own = this.#list(operation.member("parameters"))
+    const declared = operation.shared("parameters")
+    if (declared === undefined) return own
+    if (this.#shared === undefined || this.#shared.list !== declared.value) {
+      this.#shared = { list: declared.value, found: this.#list(declared) }
+    }
+    return joinLists(own, this.#shared.found)
+  }
+
+  /** The same, from what was read before if it can be. */
+  #known(operation: RawOperation): Listing {
+    const own = this.#knownList(operation, operation.raw["parameters"], false)
+    const list = operation.pathRaw["parameters"]
+    if (list === undefined || list === null) return own
+    if (this.#knownShared === undefined || this.#knownShared.list !== list) {
+      this.#knownShared = { list, found: this.#knownList(operation, list, true) }
+    }
+    const { found } = this.#knownShared
+    if (own === this.#nothing) return found
+    let joined = own.joined?.get(found)
+    if (joined === undefined) {
+      joined = joinLists(own, found)
+      ;(own.joined ??= new Map()).set(found, joined)
+    }
+    return joined
+  }
+
+  #knownList(operation: RawOperation, list: unknown, isShared: boolean): Listing {
+    if (list === undefined || list === null) return this.#nothing
+    const text = textOf(list)
+    const known = this.#byText.get(text)
+    if (known !== undefined) return known
+    const place = isShared ? operation.shared("parameters") : operation.member("parameters")
+    const found = this.#list(place)
+    if (text !== "") this.#byText.set(text, found)
+    return found
+  }
+
+  #list(declared: Place | undefined): Listing {
+    if (declared === undefined) return this.#nothing
+    const found = new Listing()
+    const followed = this.#document.follow(declared.value, declared.file, declared.pointer)
+    if (isBroken(followed)) {
+      const message = `${brokenMessage(followed)} The parameters are left out.`
+      found.note(noteAt(this.#document, declared, message))
+    } else if (!Array.isArray(followed.value)) {
+      const message = `"parameters" must be a list; it is left out.`
+      found.note(noteAt(this.#document, followed, message))
+    } else this.#addMembers(followed.value, followed, found)
+    if (this.#document.version === "2.0") found.contentType = declaredType(found.list)
+    return found
+  }
+
+  #addMembers(members: readonly unknown[], { file, pointer }: Place, found: Listing): void {
+    for (let index = 0; index < members.length; index++) {
+      const value = members[index]
+      const at = `${pointer}/${index}`
+      if (isPlainRecord(value) && value["$ref"] === undefined) {
+        found.add(this.#read({ value, file, pointer: at }))
+      } else found.addAll(this.#readsAt(value, file, at, 0))
+    }
+  }
+
+  /** What a member of a list refers to is read once, however many lists have it. */
+  #readsAt(raw: unknown, file: SourceFile, pointer: string, depth: number): readonly Read[] {
+    const ref = isPlainRecord(raw) ? raw["$ref"] : undefined
+    if (typeof ref !== "string") return this.#readAt(raw, file, pointer, depth)
+    let known = this.#byRef.get(file)
+    if (known === undefined) this.#byRef.set(file, (known = new Map()))
+    let reads = known.get(ref)
+    if (reads === undefined) {
+      // Until it has been read: a list may have itself among its members.
+      known.set(ref, [])
+      reads = this.#readAt(raw, file, pointer, depth)
+      known.set(ref, reads)
+    }
+    return reads
+  }
+
+  /** One parameter, or those of a list that stands where one should be. */
+  #readAt(raw: unknown, file: SourceFile, pointer: string, depth: number): readonly Read[] {
+    const place = this.#document.follow(raw, file, pointer)
+    if (isBroken(place)) {
+      const message = `${brokenMessage(place)} The parameter is left out.`
+      return [{ note: noteAt(this.#document, { file, pointer }, message) }]
+    }
+    if (!Array.isArray(place.value) || depth >= MAX_LISTS) return [this.#read(place)]
+    return place.value.flatMap((member: unknown, index) =>
+      this.#readsAt(member, place.file, `${place.pointer}/${index}`, depth + 1),
+    )
+  }
+
+  #read(place: Place): Read {
+    const { value } = place
+    if (
+      !isPlainRecord(value) ||
+      typeof value["name"] !== "string" ||
+      typeof value["in"] !== "string"
+    ) {
+      const message = `A parameter needs a "name" and "in"; it is left out.`
+      return { note: noteAt(this.#document, place, message) }
+    }
+    const location = value["in"]
+    if (this.#document.version === "2.0" && (location === "body" || location === "formData")) {
+      return { place }
+    }
+    return readParameter(this.#document, place, this.#sends)
+  }
+
+  #undeclaredOf(names: readonly string[], operation: RawOperation, notes: Note[]): Parameter[] {
+    return names.map((name) => {
+      const message = `The path has {${name}}, which no parameter declares; it is taken for a required text.`
+      notes.push(noteAt(this.#document, operation, message))
+      let parameter = this.#undeclared.get(name)
+      if (parameter === undefined) this.#undeclared.set(name, (parameter = undeclared(name)))
+      return parameter
+    })
+  }
+}
+
+/** An operation's own parameters, and those of its path that it does not override. */
+function joinLists(own: Listing, shared: Listing): Listing {
+  const joined = new Listing()
+  for (let index = 0; index < own.list.length; index++) {
+    joined.list.push(own.list[index] as Parameter)
+  }
+  joined.variables = own.variables
+  joined.isCrowded = own.isCrowded || shared.isCrowded
+  for (let index = 0; index < shared.list.length; index++) {
+    joined.addParameter(shared.list[index] as Parameter)
+  }
+  joined.body = own.body ?? shared.body
+  joined.form = joinForms(own.form, shared.form)
+  joined.contentType = own.contentType ?? shared.contentType
+  joined.accept = own.accept ?? shared.accept
+  joined.notes = shared.notes.length === 0 ? own.notes : [...own.notes, ...shared.notes]
+  return joined
+}
+
+/** A list as text; "" for one that is too deep for that. */
+function textOf(list: unknown): string {
+  try {
+    return JSON.stringify(list)
+  } catch {
+    return ""
+  }
+}
+
+function joinForms(own: readonly Place[], shared: readonly Place[]): readonly Place[] {
+  if (shared.length === 0) return own
+  const names = new Set(own.map(nameOf))
+  return [...own, ...shared.filter((place) => !names.has(nameOf(place)))]
+}
+
+/** Whether a list has the same parameter, or one of that name in another place. */
+function findNamed(
+  parameters: readonly Parameter[],
+  { name, in: location }: Parameter,
+): "same" | "named" | undefined {
+  let found: "named" | undefined
+  for (let index = 0; index < parameters.length; index++) {
+    const parameter = parameters[index] as Parameter
+    if (parameter.name !== name) continue
+    if (parameter.in === location) return "same"
+    found = "named"
+  }
+  return found
+}
+
+function nameOf(place: Place): unknown {
+  return (place.value as Raw)["name"]
+}
+
+/** What a `Content-Type` header says that is declared as a parameter. */
+function declaredType(parameters: readonly Parameter[]): string | undefined {
+  for (let index = 0; index < parameters.length; index++) {
+    const { in: location, name, raw } = parameters[index] as Parameter
+    if (location !== "header" || name.toLowerCase() !== "content-type") continue
+    const choices = raw["enum"]
+    const preset = getOwn(raw, "default") ?? (Array.isArray(choices) ? choices[0] : undefined)
+    if (typeof preset === "string") return preset
+  }
+  return undefined
+}

@@ -1,0 +1,86 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import type { OpenAPIDocument } from "../document.ts"
+import type { RawOperation } from "./list.ts"
+import { meantType, mediaClass } from "./media.ts"
+import { isSuccess } from "./responses.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** The only success of an operation has no content. */
+export const EMPTY: Raw = Object.freeze({})
+
+const RESPONSES = "#/components/responses/"
+
+/** Whether a reference leads to a response and not to a schema. */
+export function isResponseRef(ref: string): boolean {
+  return ref.startsWith(RESPONSES)
+}
+
+/**
+ * What describes every success of an operation, where that is a reference alone: the schema of JSON, or
+ * the only success itself. `EMPTY` where there is nothing to describe.
+ *
+ * Most operations are like that, and all with the same reference have the same result: it need not be read again.
+ */
+export function plainOutput(document: OpenAPIDocument, operation: RawOperation): Raw | undefined {
+  const { raw, method, file } = operation
+  const { responses } = raw
+  if (method === "HEAD" || file !== document.entry || !isPlainRecord(responses)) return undefined
+  const isLegacy = document.version === "2.0"
+  let found: Raw | undefined
+  for (const code in responses) {
+    if (code === "$ref") return undefined
+    if (!isSuccess(code)) continue
+    const plain = plainResponse(code, responses[code], isLegacy)
+    if (plain === undefined) return undefined
+    // Of several, each has to be described by the same schema.
+    if (found !== undefined && !isSameSchema(found, plain)) return undefined
+    found = plain
+  }
+  if (found === undefined || found === EMPTY || !isLegacy) return found
+  return isJsonProduced(raw["produces"] ?? document.root["produces"]) ? found : undefined
+}
+
+function plainResponse(code: string, response: unknown, isLegacy: boolean): Raw | undefined {
+  if (!isPlainRecord(response)) return undefined
+  const isEmpty = code === "204" || code === "205"
+  const ref = response["$ref"]
+  if (ref !== undefined) {
+    const isPlain = !isEmpty && typeof ref === "string" && isResponseRef(ref)
+    return isPlain ? response : undefined
+  }
+  if (isEmpty) return EMPTY
+  const schema = isLegacy ? response["schema"] : jsonSchemaIn(response["content"])
+  return isOnlyRef(schema) && !isResponseRef(schema.$ref) ? schema : undefined
+}
+
+function isSameSchema(left: Raw, right: Raw): boolean {
+  const ref = left["$ref"]
+  return typeof ref === "string" && ref === right["$ref"] && !isResponseRef(ref)
+}
+
+function jsonSchemaIn(content: unknown): unknown {
+  if (!isPlainRecord(content) || content["$ref"] !== undefined) return undefined
+  for (const type in content) {
+    if (mediaClass(meantType(type)) !== "json") continue
+    const media = content[type]
+    return isPlainRecord(media) && media["$ref"] === undefined ? media["schema"] : undefined
+  }
+  return undefined
+}
+
+function isJsonProduced(types: unknown): boolean {
+  if (!Array.isArray(types)) return types === undefined
+  for (let index = 0; index < types.length; index++) {
+    const type: unknown = types[index]
+    if (typeof type !== "string" || type === "") continue
+    if (mediaClass(meantType(type)) === "json") return true
+  }
+  return false
+}
+
+function isOnlyRef(schema: unknown): schema is { readonly $ref: string } {
+  if (!isPlainRecord(schema) || typeof schema["$ref"] !== "string") return false
+  for (const key in schema) if (key !== "$ref") return false
+  return true
+}

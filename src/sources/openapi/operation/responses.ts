@@ -1,0 +1,221 @@
+import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { brokenMessage, isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import { contentTypes, propertiesOf } from "./body.ts"
+import type { RawOperation } from "./list.ts"
+import { child, isStream, mediaClass, readContent } from "./media.ts"
+import type { Media } from "./media.ts"
+
+/** One answer that an operation may give. */
+export interface Response {
+  /** As it is written: `200`, `4XX`, `default`. */
+  readonly code: string
+  readonly description: string
+  readonly media: readonly Media[]
+  /** Says nothing about content: a 204, or a response without `content`. */
+  readonly isEmpty: boolean
+  readonly place: Place
+}
+
+/** The responses of an operation by their codes, and what holds each. */
+type Declared = ReadonlyMap<string, Place>
+
+/** What an operation declares; what leads nowhere is noted. */
+function declaredResponses(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  notes: Note[],
+): Declared {
+  const found = new Map<string, Place>()
+  const member = operation.member("responses")
+  if (member === undefined) return found
+  const parts = document.parts(member.value, member.file, member.pointer)
+  if (isBroken(parts)) {
+    notes.push(noteAt(document, member, `${brokenMessage(parts)} Any answer is accepted.`))
+    return found
+  }
+  for (const part of parts) {
+    if (!isPlainRecord(part.value)) continue
+    const codes = Object.keys(part.value)
+    for (let index = 0; index < codes.length; index++) {
+      const code = codes[index] as string
+      if (code !== "$ref" && !found.has(code)) found.set(code, part)
+    }
+  }
+  return found
+}
+
+/** The codes of an operation, sorted into successes and failures. */
+function codesOf(responses: Declared): { success: string[]; failure: string[] } {
+  const success: string[] = []
+  const failure: string[] = []
+  let other = false
+  for (const code of responses.keys()) {
+    if (isSuccess(code)) success.push(code)
+    else if (/^[45](?:\d\d|XX)$/i.test(code)) failure.push(code)
+    else if (code !== "default" && !code.startsWith("x-")) other = true
+  }
+  if (responses.has("default")) {
+    // With nothing else to stand for a success, `default` is it.
+    if (success.length === 0 && !other) success.push("default")
+    else failure.push("default")
+  }
+  // 200, 201, the others in order, then ranges.
+  if (success.length > 1) success.sort((left, right) => rank(left) - rank(right))
+  return { success, failure }
+}
+
+/** Whether a code stands for a success: 200, any other 2xx, or `2XX`. */
+export function isSuccess(code: string): boolean {
+  return code === "200" || (code.startsWith("2") && /^2(?:\d\d|XX)$/i.test(code))
+}
+
+function rank(code: string): number {
+  if (code === "default") return 1000
+  return /X/i.test(code) ? 999 : Number(code)
+}
+
+/** Whether an operation answers at once, with a stream, or either way. */
+export type Answers = "plain" | "stream" | "both"
+
+/** How an operation answers, without looking at anything but its content types. */
+export function answersOf(document: OpenAPIDocument, operation: RawOperation): Answers {
+  let plain = false
+  let stream = false
+  if (document.version === "2.0") {
+    const types = operation.raw["produces"] ?? document.root["produces"]
+    if (!Array.isArray(types)) return "plain"
+    for (let index = 0; index < types.length; index++) {
+      const type: unknown = types[index]
+      if (typeof type === "string" && isStream(mediaClass(type))) stream = true
+      else plain = true
+    }
+    return stream ? (plain ? "both" : "stream") : "plain"
+  }
+  const { responses } = operation.raw
+  if (!isPlainRecord(responses)) return "plain"
+  if (typeof responses["$ref"] === "string") {
+    const success = readResponses(document, operation, "success", [])
+    const kinds = new Set(success.flatMap(({ media }) => media.map((one) => isStream(one.class))))
+    return kinds.has(true) ? (kinds.has(false) ? "both" : "stream") : "plain"
+  }
+  const codes = Object.keys(responses)
+  const isDefault = codes.length === 1 && codes[0] === "default"
+  for (let index = 0; index < codes.length; index++) {
+    const code = codes[index] as string
+    if (!isDefault && !isSuccess(code)) continue
+    let response = responses[code]
+    let file: SourceFile | undefined
+    if (isPlainRecord(response) && response["$ref"] !== undefined) {
+      const place = document.follow(response, fileOf(operation), "")
+      if (isBroken(place)) continue
+      response = place.value
+      file = place.file
+    }
+    let content = isPlainRecord(response) ? response["content"] : undefined
+    if (isPlainRecord(content) && content["$ref"] !== undefined) {
+      const place = document.follow(content, file ?? fileOf(operation), "")
+      content = isBroken(place) ? undefined : place.value
+    }
+    if (!isPlainRecord(content)) continue
+    const types = Object.keys(content)
+    for (let at = 0; at < types.length; at++) {
+      if (isStream(mediaClass(types[at] as string))) stream = true
+      else plain = true
+    }
+  }
+  return stream ? (plain ? "both" : "stream") : "plain"
+}
+
+function fileOf(operation: RawOperation): SourceFile {
+  return operation.member("responses")?.file ?? operation.file
+}
+
+/** The content types of the successes that are not streams, JSON first. */
+export function acceptOf(document: OpenAPIDocument, operation: RawOperation): string[] {
+  const types =
+    document.version === "2.0"
+      ? producedTypes(document, operation)
+      : readResponses(document, operation, "success", []).flatMap(({ media }) =>
+          media.map(({ type }) => type),
+        )
+  return [...new Set(types)]
+    .filter((type) => !isStream(mediaClass(type)))
+    .toSorted((left, right) => weight(left) - weight(right))
+}
+
+function weight(type: string): number {
+  if (type.toLowerCase() === "application/json") return 0
+  return mediaClass(type) === "json" ? 1 : 2
+}
+
+/** Reads the answers of an operation that are a success, or those that are not. */
+export function readResponses(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  which: "success" | "failure",
+  notes: Note[],
+): Response[] {
+  const declared = declaredResponses(document, operation, notes)
+  return codesOf(declared)[which].map((code) =>
+    readResponse(document, operation, code, declared.get(code) as Place, notes),
+  )
+}
+
+function readResponse(
+  document: OpenAPIDocument,
+  operation: RawOperation,
+  code: string,
+  { value: responses, file, pointer: holder }: Place,
+  notes: Note[],
+): Response {
+  const value = (responses as Readonly<Record<string, unknown>>)[code]
+  const pointer = `${holder}/${escapeToken(code)}`
+  const followed = document.follow(value, file, pointer)
+  if (isBroken(followed)) {
+    const message = `${brokenMessage(followed)} Any answer is accepted.`
+    notes.push(noteAt(document, { file, pointer }, message))
+  }
+  const place = isBroken(followed) ? { value: {}, file, pointer } : followed
+  const raw = isPlainRecord(place.value) ? place.value : {}
+  const media =
+    document.version === "2.0"
+      ? legacyMedia(document, operation, place)
+      : readContent(document, place, notes)
+  const { description } = raw
+  return {
+    code,
+    description: typeof description === "string" ? description : "",
+    media,
+    isEmpty: !isBroken(followed) && (code === "204" || code === "205" || media.length === 0),
+    place,
+  }
+}
+
+function producedTypes(document: OpenAPIDocument, operation: RawOperation): string[] {
+  return contentTypes(operation.raw["produces"] ?? document.root["produces"])
+}
+
+/** In Swagger 2.0 a response has one schema, and the operation says in which types it comes. */
+function legacyMedia(document: OpenAPIDocument, operation: RawOperation, place: Place): Media[] {
+  const schema = child(place, "schema")
+  if (schema === undefined) return []
+  const types = producedTypes(document, operation)
+  const isFile = isPlainRecord(schema.value) && getOwn(schema.value, "type") === "file"
+  // The types are those of all responses: an object, as of an error beside a download, is no bytes.
+  const isObject = (): boolean => propertiesOf(document, schema).size > 0
+  const isBinary = types.length > 0 && types.every((type) => mediaClass(type) === "binary")
+  const plain =
+    types.find((type) => mediaClass(type) === "json") ??
+    (isBinary && isObject() ? "application/json" : undefined) ??
+    types.find((type) => !isStream(mediaClass(type))) ??
+    (types.length > 0 ? undefined : isFile ? "application/octet-stream" : "application/json")
+  const stream = types.find((type) => isStream(mediaClass(type)))
+  // All of them share the schema, so one of each kind says it all.
+  const media: Media[] = []
+  if (plain !== undefined) media.push({ type: plain, class: mediaClass(plain), place, schema })
+  if (stream !== undefined) media.push({ type: stream, class: mediaClass(stream), place, schema })
+  return media
+}

@@ -1,0 +1,394 @@
+// One idea: the schemas of an operation, put together from those of its document.
+import type { TSchema } from "typebox"
+import { adoptSchema } from "../../../schema/adopted.ts"
+import { isPlainRecord, NO_VALUE, setOwn } from "../../../schema/json.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import type { ErrorDefinition } from "../../../core/types.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import type { SchemaNode, View } from "../schema/convert.ts"
+import { closeSchema } from "../schema/closed.ts"
+import type { Converted, Definition } from "../schema/definition.ts"
+import type { SchemaStore } from "../schema/store.ts"
+import type { Body } from "./body.ts"
+import { described, withParameter } from "./describe.ts"
+import type { Media } from "./media.ts"
+import { isKnownBinary, isStream, isYaml } from "./media.ts"
+import type { Parameter } from "./parameter.ts"
+import type { DeclaredProblem, Problems } from "./problems.ts"
+import type { Response } from "./responses.ts"
+import { isWatch } from "./stream-plan.ts"
+import { isPlainText, scalarTypesOf } from "./text-scalars.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** A property of an input made of one property of a body. */
+export interface FlatProperty {
+  readonly key: string
+  readonly place: Place
+  readonly required: boolean
+}
+
+/** Any value at all. */
+export const ANYTHING: JsonSchema = constant({})
+const TEXT = constant({ type: "string" })
+const ANY_OBJECT = constant({ type: "object" })
+const BYTES = constant({ format: "binary" })
+/** No value. */
+export const NOTHING: JsonSchema = constant({ ...NO_VALUE })
+const NONE: readonly string[] = Object.freeze([])
+const NO_REFS: readonly Definition[] = []
+
+function constant(schema: JsonSchema): JsonSchema {
+  adoptSchema(schema)
+  return Object.freeze(schema)
+}
+
+function isConstant(node: SchemaNode): node is JsonSchema {
+  return node === ANYTHING || node === TEXT || node === BYTES || node === NOTHING
+}
+
+/** Words that Swagger 2.0 writes into a parameter beside its schema. */
+const NOT_SCHEMA: ReadonlySet<string> = new Set([
+  ...["name", "in", "required", "collectionFormat", "allowEmptyValue"],
+])
+
+/** Puts the schemas of operations together from those of the document. */
+export class SchemaBuilder {
+  readonly #document: OpenAPIDocument
+  readonly #store: SchemaStore
+  readonly #references: Record<View, Map<string, JsonSchema>> = {
+    input: new Map(),
+    output: new Map(),
+  }
+
+  constructor(document: OpenAPIDocument, store: SchemaStore) {
+    this.#document = document
+    this.#store = store
+  }
+
+  /** The input: an object with a property for each parameter, and the body. */
+  input(
+    parameters: readonly Parameter[],
+    body: Body | undefined,
+    flat: readonly FlatProperty[] | undefined,
+    notes?: Note[],
+  ): TSchema {
+    const parts = new Parts(this.#document)
+    const properties: Record<string, SchemaNode> = {}
+    const required: string[] = []
+    for (let index = 0; index < parameters.length; index++) {
+      const parameter = parameters[index] as Parameter
+      setOwn(properties, parameter.key, parts.take(this.#property(parameter)))
+      if (parameter.required) required.push(parameter.key)
+    }
+    if (flat !== undefined) {
+      for (const { key, place, required: needed } of flat) {
+        setOwn(properties, key, parts.take(this.#convert(place, "input")))
+        if (needed) required.push(key)
+      }
+    }
+    if (body !== undefined && flat === undefined) {
+      const schema = this.#body(body, parts)
+      setOwn(properties, "body", described(schema, body.description))
+      if (body.required) required.push("body")
+    }
+    const schema = {
+      type: "object",
+      properties,
+      // Copied to its exact length: a list that grew has room for more.
+      required: required.length === 0 ? NONE : required.slice(),
+      additionalProperties: false,
+    }
+    return this.#seal(schema, parts, "input", notes, true)
+  }
+
+  /** The output: what a success gives; a union where several give different things. */
+  output(success: readonly Response[], method: string, notes?: Note[]): TSchema {
+    if (method === "HEAD") return NOTHING
+    const parts = new Parts(this.#document)
+    const found = new Map<unknown, SchemaNode>()
+    const hasContent = success.some((response) => !response.isEmpty)
+    for (const response of success) {
+      // Beside an answer that has content, one without it is one without data.
+      const isSilent = response.isEmpty && hasContent
+      const schema = isSilent ? NOTHING : this.#answer(response, parts)
+      found.set(onlyReference(schema) ?? schema, schema)
+    }
+    const schemas = [...found.values()]
+    const [first] = schemas
+    const isOpen = first === undefined || schemas.includes(ANYTHING)
+    const union = isOpen ? ANYTHING : schemas.length === 1 ? first : { anyOf: schemas }
+    return this.#seal(union, parts, "output", notes)
+  }
+
+  /** The output that is a reference and nothing else; `undefined` when it leads nowhere. */
+  referred(schema: Raw): TSchema | undefined {
+    const { entry } = this.#document
+    const converted = this.#store.convert(schema, entry, "", "output")
+    if (onlyReference(converted.schema) === undefined) return undefined
+    return this.#seal(converted.schema, converted, "output", undefined)
+  }
+
+  /** One item of a stream. */
+  item(media: Media, notes?: Note[]): TSchema {
+    const schema = media.itemSchema ?? media.schema
+    if (schema === undefined) return ANYTHING
+    if (isWatch(media)) return ANYTHING
+    const parts = new Parts(this.#document)
+    return this.#seal(parts.take(this.#convert(schema, "output")), parts, "output", notes)
+  }
+
+  /** The errors that the document declares: what `details` of such an error is. */
+  errors(failure: readonly Response[], problems: Problems, notes?: Note[]): ErrorDefinition[] {
+    const found = Array.from(problems.declared.values(), (one) => this.#problem(one, notes))
+    const codes = new Set(problems.declared.keys())
+    for (const response of failure) {
+      const code = `HTTP_${response.code.toUpperCase()}`
+      if (problems.exhausted.has(response) || codes.has(code)) continue
+      codes.add(code)
+      found.push(this.#failure(code, response, notes))
+    }
+    return found
+  }
+
+  /** A response as an error: its status, headers and body. */
+  #failure(code: string, response: Response, notes: Note[] | undefined): ErrorDefinition {
+    const parts = new Parts(this.#document)
+    const body = response.media.length === 0 ? ANYTHING : this.#answer(response, parts)
+    const status = /^\d{3}$/.test(response.code) ? Number(response.code) : undefined
+    const schema = {
+      type: "object",
+      properties: Object.freeze({
+        statusCode: Object.freeze(status === undefined ? { type: "integer" } : { const: status }),
+        headers: Object.freeze({ type: "object" }),
+        body,
+      }),
+      required: Object.freeze(["statusCode"]),
+    }
+    return Object.freeze({
+      code,
+      description: response.description,
+      schema: this.#seal(schema, parts, "output", notes),
+      ...(status !== undefined && { httpStatus: status }),
+    })
+  }
+
+  /** A problem as an error, under its own code. */
+  #problem(problem: DeclaredProblem, notes: Note[] | undefined): ErrorDefinition {
+    const { code, description, status, schemas } = problem
+    const parts = new Parts(this.#document)
+    const all = (places: readonly Place[]): SchemaNode =>
+      merged(
+        "allOf",
+        places.map((place) => parts.take(this.#convert(place, "output"))),
+      )
+    const schema = this.#seal(merged("anyOf", schemas.map(all)), parts, "output", notes)
+    return Object.freeze({
+      code,
+      description,
+      schema,
+      ...(status !== undefined && { httpStatus: status }),
+    })
+  }
+
+  #answer(response: Response, parts: Parts): SchemaNode {
+    if (response.isEmpty) return ["204", "205"].includes(response.code) ? NOTHING : ANYTHING
+    const media =
+      response.media.find((one) => one.class === "json") ??
+      response.media.find((one) => !isStream(one.class)) ??
+      response.media[0]
+    // A reference that leads nowhere says nothing.
+    return media === undefined ? ANYTHING : this.#value(media, parts, "output")
+  }
+
+  #value(media: Media, parts: Parts, view: View): SchemaNode {
+    if (media.class === "binary" || media.class === "text") {
+      const isBytes = media.class === "binary"
+      const plain = isBytes ? BYTES : TEXT
+      if (media.schema === undefined) return plain
+      if (view === "output" && !isBytes && isScalarText(this.#document, media)) {
+        return parts.take(this.#convert(media.schema, view))
+      }
+      if (this.#isText(media.schema)) return plain
+      // JSON is YAML: what is given as data is sent as such.
+      if (view === "input" && isYaml(media.type)) {
+        return Object.freeze({ anyOf: [parts.take(this.#convert(media.schema, view)), TEXT] })
+      }
+      const how = isBytes ? "bytes" : "text"
+      const message = `What is ${media.type} is given as ${how}; its schema is not used.`
+      // That such a type is bytes is no surprise.
+      parts.note(media.place, message, isBytes && isKnownBinary(media.type))
+      return plain
+    }
+    if (media.schema === undefined) return ANYTHING
+    const isForm = media.class === "form" || media.class === "multipart"
+    if (view === "input" && isForm && !this.#isObject(media.schema)) {
+      parts.note(
+        media.place,
+        `What is ${media.type} is made of an object; its schema is not used.`,
+        false,
+      )
+      return ANY_OBJECT
+    }
+    return parts.take(this.#convert(media.schema, view))
+  }
+
+  /** Whether a schema may be that of an object. */
+  #isObject(schema: Place): boolean {
+    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
+    if (isBroken(place) || !isPlainRecord(place.value)) return true
+    const { type, format } = place.value
+    if (type === undefined || format === "binary" || type === "file") return true
+    return Array.isArray(type) ? type.includes("object") : type === "object"
+  }
+
+  #isText(schema: Place): boolean {
+    const place = this.#document.follow(schema.value, schema.file, schema.pointer)
+    if (isBroken(place) || !isPlainRecord(place.value)) return true
+    const { type, properties } = place.value
+    if (Array.isArray(type)) return type.includes("string")
+    return type === "string" || type === "file" || (type === undefined && properties === undefined)
+  }
+
+  #body(body: Body, parts: Parts): SchemaNode {
+    if (body.form !== undefined) return this.#form(body.form, parts)
+    const { media } = body
+    const structured = media.filter((one) => one.class !== "text" && one.class !== "binary")
+    // Text and bytes beside a structured type stand for the same thing in another notation.
+    const chosen = structured.length > 0 ? structured : media
+    const found = new Map<unknown, SchemaNode>()
+    for (const one of chosen) {
+      const raw = one.schema?.value
+      const ref = isPlainRecord(raw) && typeof raw["$ref"] === "string" ? raw["$ref"] : raw
+      const isPlain = (one.class === "text" && !isYaml(one.type)) || one.class === "binary"
+      const key = isPlain ? one.class : ref
+      if (!found.has(key)) found.set(key, this.#value(one, parts, "input"))
+    }
+    const schemas = [...found.values()]
+    if (schemas.includes(ANYTHING)) return ANYTHING
+    return schemas.length === 1
+      ? (schemas[0] as SchemaNode)
+      : Object.freeze({ anyOf: Object.freeze(schemas) })
+  }
+
+  #form(fields: readonly Place[], parts: Parts): SchemaNode {
+    const properties: Record<string, SchemaNode> = {}
+    const required: string[] = []
+    for (const field of fields) {
+      const raw = field.value as Raw
+      const name = String(raw["name"])
+      setOwn(properties, name, parts.take(this.#legacy(field)))
+      if (raw["required"] === true) required.push(name)
+    }
+    return Object.freeze({
+      type: "object",
+      properties: Object.freeze(properties),
+      ...(required.length > 0 && { required: Object.freeze(required) }),
+    })
+  }
+
+  #property(parameter: Parameter): Converted {
+    const { schema, raw } = parameter
+    if (parameter.converted !== undefined) return parameter.converted
+    const converted =
+      schema === undefined
+        ? { schema: parameter.in === "path" ? TEXT : ANYTHING, refs: NO_REFS, notes: [] }
+        : schema.value === raw
+          ? this.#legacy(schema)
+          : this.#convert(schema, "input")
+    const whole = withParameter(carried(converted.schema), raw)
+    parameter.converted = whole === converted.schema ? converted : { ...converted, schema: whole }
+    return parameter.converted
+  }
+
+  #legacy(place: Place): Converted {
+    const raw = place.value as Raw
+    const schema: Record<string, unknown> = {}
+    const keys = Object.keys(raw)
+    for (let index = 0; index < keys.length; index++) {
+      const key = keys[index] as string
+      if (!NOT_SCHEMA.has(key)) setOwn(schema, key, raw[key])
+    }
+    return this.#convert({ ...place, value: schema }, "input")
+  }
+
+  #convert(place: Place, view: View): Converted {
+    return this.#store.convert(place.value, place.file, place.pointer, view)
+  }
+
+  /** Makes a schema stand on its own. What is only a reference gives the same schema each time. */
+  #seal(
+    node: SchemaNode,
+    parts: Omit<Converted, "schema">,
+    view: View,
+    notes: Note[] | undefined,
+    isOwned = false,
+  ): JsonSchema {
+    const { refs } = parts
+    if (notes !== undefined) {
+      notes.push(...parts.notes)
+      if (refs.length > 0)
+        notes.push(...this.#store.notes(this.#store.closure(refs, view).members, view))
+    }
+    if (isOwned) return closeSchema(node, refs, this.#store, view, true)
+    if (isConstant(node)) return node
+    const ref = onlyReference(node)
+    if (ref === undefined) return closeSchema(node, refs, this.#store, view)
+    let schema = this.#references[view].get(ref)
+    if (schema === undefined) {
+      schema = closeSchema(node, refs, this.#store, view)
+      this.#references[view].set(ref, schema)
+    }
+    return schema
+  }
+}
+
+/** Whether a response of this content type is a number, a truth value or null, written as text. */
+function isScalarText(document: OpenAPIDocument, { type, schema }: Media): boolean {
+  return isPlainText(type) && scalarTypesOf(document, schema).length > 0
+}
+
+/** The schema of a parameter: no parameter carries bytes, but one that is said to have some has a text. */
+function carried(schema: SchemaNode): SchemaNode {
+  if (typeof schema === "boolean" || schema["format"] !== "binary") return schema
+  return schema["type"] === undefined ? { ...schema, type: "string" } : schema
+}
+
+/** The reference that a schema consists of. */
+function onlyReference(node: SchemaNode): string | undefined {
+  if (typeof node === "boolean") return undefined
+  const ref = node["$ref"]
+  if (typeof ref !== "string") return undefined
+  for (const key in node) if (key !== "$ref") return undefined
+  return ref
+}
+
+/** Several schemas as one; anything at all where there are none. */
+function merged(keyword: "allOf" | "anyOf", schemas: readonly SchemaNode[]): SchemaNode {
+  const [only = ANYTHING] = schemas
+  return schemas.length < 2 ? only : Object.freeze({ [keyword]: Object.freeze(schemas) })
+}
+
+/** What the parts of a schema need together. */
+class Parts {
+  readonly refs: Definition[] = []
+  readonly notes: Note[] = []
+  readonly #document: OpenAPIDocument
+
+  constructor(document: OpenAPIDocument) {
+    this.#document = document
+  }
+
+  take({ schema, refs, notes }: Converted): SchemaNode {
+    for (let index = 0; index < refs.length; index++) this.refs.push(refs[index] as Definition)
+    if (notes.length > 0) this.notes.push(...notes)
+    return schema
+  }
+
+  note(place: Place, message: string, isNeutral: boolean): void {
+    this.notes.push(noteAt(this.#document, place, message, isNeutral))
+  }
+}

@@ -1,0 +1,474 @@
+// One idea: one operation of a document, from what a list shows to what a request needs.
+import type { TSchema } from "typebox"
+import type { LazyParts } from "../../../core/lazy-operation.ts"
+import type {
+  ErrorDefinition,
+  OperationAnnotations,
+  OperationHandler,
+  OperationType,
+  SubscriptionHandler,
+} from "../../../core/types.ts"
+import type { HttpResponse } from "../../../http-client/exchange.ts"
+import type { Caller } from "../call.ts"
+import type { OpenAPIDocument } from "../document.ts"
+import { noteAt } from "../note.ts"
+import { ANNOTATIONS, UNTAGGED } from "../../../core/openapi-marks.ts"
+import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
+import type { Note } from "../note.ts"
+import { annotationsOf, givenAnnotations, READS } from "./annotations.ts"
+import { type Body, chosenBody, declaresBody, mediaModel, propertiesOf, readBody } from "./body.ts"
+import { flatten } from "./flatten.ts"
+import type { Flattened } from "./flatten.ts"
+import type { RawOperation } from "./list.ts"
+import { noteBroken } from "./media.ts"
+import { paginationOf } from "./pagination.ts"
+import { daysAmong } from "./parameter.ts"
+import type { ParameterReader, Parameters } from "./parameters.ts"
+import { readProblems } from "./problems.ts"
+import type { Problems } from "./problems.ts"
+import { EMPTY, isResponseRef, plainOutput } from "./plain-output.ts"
+import { acceptOf, readResponses } from "./responses.ts"
+import type { Response } from "./responses.ts"
+import { versionText } from "./describe.ts"
+import { examplesOf } from "./examples.ts"
+import { ANYTHING, NOTHING } from "./schemas.ts"
+import type { SchemaBuilder } from "./schemas.ts"
+import { readScalar, scalarTypes } from "./text-scalars.ts"
+import { inputAsData } from "../request/as-data.ts"
+import { fixedInputs, isPlainWatch, streamPlan } from "./stream-plan.ts"
+import type { StreamPlan } from "./stream-plan.ts"
+import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
+
+/** What all operations of one import share. */
+export interface ImportContext {
+  readonly document: OpenAPIDocument
+  readonly parameters: ParameterReader
+  readonly schemas: SchemaBuilder
+  /** Results that are described by one reference and nothing else, by that reference. */
+  readonly outputs: Map<string, TSchema>
+  readonly caller: Caller
+  /** What runs an operation. */
+  readonly handlerOf: (source: OperationSource) => OperationHandler | SubscriptionHandler
+  readonly namespace: string
+  readonly version: string
+  readonly flatten: boolean
+  /** The user's choice of a content type for bodies. */
+  readonly contentType: string | undefined
+  readonly normalize: LazyParts["normalize"]
+  readonly output: LazyParts["output"]
+  readonly timeout: LazyParts["timeout"]
+  readonly schemes: ReadonlyMap<string, SecurityScheme>
+  readonly servers: readonly ServerModel[]
+}
+
+/** What was made of an operation because somebody called it, or asked for all of it. */
+interface Made {
+  errors?: readonly ErrorDefinition[]
+  problems?: Problems
+  plan?: RequestPlan
+  stream?: StreamPlan | null
+  meta?: Readonly<Record<string, unknown>>
+}
+
+/** `fetch` sends no body with these methods. */
+const BODILESS: ReadonlySet<string> = new Set(["GET", "HEAD"])
+
+const ANYONE = Object.freeze({ requiredScopes: Object.freeze([]) })
+
+/**
+ * One operation of a document. What a list shows is there at once; all else is made when it is
+ * first asked for, and kept.
+ */
+export class OperationSource implements LazyParts {
+  readonly context: ImportContext
+  readonly operation: RawOperation
+  /** Another one, while the operations are listed, where two have the same. */
+  name: string
+  readonly type: OperationType
+  /** The operation that answers at once, where this is the stream of one that does both. */
+  readonly #original: OperationSource | undefined
+  #input: TSchema | undefined = undefined
+  #output: TSchema | undefined = undefined
+  #handler: OperationHandler | SubscriptionHandler | undefined = undefined
+  #made: Made | undefined = undefined
+
+  constructor(
+    context: ImportContext,
+    operation: RawOperation,
+    name: string,
+    isStreamed: boolean,
+    original: OperationSource | undefined,
+  ) {
+    this.context = context
+    this.operation = operation
+    this.name = name
+    this.type = isStreamed ? "subscription" : isRead(operation) ? "query" : "mutation"
+    this.#original = original
+  }
+
+  get handler(): OperationHandler | SubscriptionHandler {
+    return (this.#handler ??= this.context.handlerOf(this))
+  }
+
+  get id(): string {
+    return `${this.namespace}.${this.name}`
+  }
+
+  get namespace(): string {
+    return this.context.namespace
+  }
+
+  get version(): string {
+    const own = this.operation.raw["x-operation-version"]
+    return (own === undefined ? undefined : versionText(own)) ?? this.context.version
+  }
+
+  get title(): string | undefined {
+    return textOf(this.operation.raw["summary"])
+  }
+
+  get description(): string {
+    const { raw, method, path } = this.operation
+    return textOf(raw["description"]) ?? (this.#isOurs ? "" : (this.title ?? `${method} ${path}`))
+  }
+
+  get tags(): readonly string[] | undefined {
+    const { raw } = this.operation
+    const { tags } = raw
+    if (!Array.isArray(tags) || raw[UNTAGGED] === true) return undefined
+    return tags.every(isText) ? tags : tags.filter(isText)
+  }
+
+  get deprecated(): boolean | undefined {
+    return this.operation.raw["deprecated"] === true ? true : undefined
+  }
+
+  get annotations(): OperationAnnotations {
+    const { raw, method } = this.operation
+    const given = givenAnnotations(raw[ANNOTATIONS])
+    return given ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
+  }
+
+  get accessControl(): LazyParts["accessControl"] {
+    return ANYONE
+  }
+
+  get visibility(): undefined {
+    return undefined
+  }
+
+  get imported(): true {
+    return true
+  }
+
+  get normalize(): LazyParts["normalize"] {
+    return this.context.normalize
+  }
+
+  get output(): LazyParts["output"] {
+    return this.context.output
+  }
+
+  /** Of one request; a stream takes as long as it likes. */
+  get timeout(): LazyParts["timeout"] {
+    return this.type === "subscription" ? undefined : this.context.timeout
+  }
+
+  // A default is what the API does without the parameter: there is no need to send it.
+  get defaults(): "leave" {
+    return "leave"
+  }
+
+  get asData(): LazyParts["asData"] {
+    return inputAsData
+  }
+
+  get composes(): undefined {
+    return undefined
+  }
+
+  /** This is the stream of an operation that also answers at once. */
+  get isTwin(): boolean {
+    return this.#original !== undefined
+  }
+
+  get inputNames(): readonly string[] {
+    return this.inputs.map(({ key }) => key)
+  }
+
+  get inputSchema(): TSchema {
+    if (this.#original !== undefined) return this.#original.inputSchema
+    return (this.#input ??= this.#makeInput(this.#read(), undefined))
+  }
+
+  get outputSchema(): TSchema {
+    return (this.#output ??= this.#knownOutput() ?? this.#makeOutput(undefined, []))
+  }
+
+  get errorSchemas(): readonly ErrorDefinition[] {
+    if (this.#original !== undefined) return this.#original.errorSchemas
+    return (this.#keep.errors ??= this.#makeErrors(undefined, []))
+  }
+
+  /** What the failures of this operation say about problems. */
+  get problems(): Problems {
+    if (this.#original !== undefined) return this.#original.problems
+    const { document } = this.context
+    return (this.#keep.problems ??= readProblems(
+      document,
+      readResponses(document, this.operation, "failure", []),
+    ))
+  }
+
+  get examples(): readonly unknown[] | undefined {
+    const { parameters, body, flat } = this.#read()
+    // Examples of different parameters belong together only where it is known who wrote them.
+    const { document } = this.context
+    return examplesOf(document, this.#isOurs ? parameters.list : [], body, flat)
+  }
+
+  get _meta(): Readonly<Record<string, unknown>> {
+    return (this.#keep.meta ??= this.#meta())
+  }
+
+  /** Where each input goes. */
+  get inputs(): readonly InputPlace[] {
+    const { parameters, body, flat } = this.#read()
+    const inputs: InputPlace[] = parameters.list.map(({ key, in: location, name }) =>
+      Object.freeze({ key, in: location, name }),
+    )
+    if (flat !== undefined) {
+      for (const [key, name] of flat.names) inputs.push(Object.freeze({ key, in: "body", name }))
+    } else if (body !== undefined)
+      inputs.push(Object.freeze({ key: "body", in: "body", name: "body" }))
+    return Object.freeze(inputs)
+  }
+
+  get stream(): StreamPlan | null {
+    if (this.type !== "subscription") return null
+    return (this.#keep.stream ??= streamPlan(
+      this.context.document,
+      this.operation,
+      this.#success([]),
+    ))
+  }
+
+  get plan(): RequestPlan {
+    return (this.#keep.plan ??= this.#planOf())
+  }
+
+  /** The value of a text that is a scalar by the document; the text itself where it is not. */
+  readText(text: string, { status, contentType }: HttpResponse): unknown {
+    return readScalar(
+      text,
+      scalarTypes(this.context.document, this.#success([]), status, contentType),
+    )
+  }
+
+  /** The document does not say whether a credential is needed. */
+  get isUndeclared(): boolean {
+    return declaredSecurity(this.context.document, this.operation) === undefined
+  }
+
+  /** Everything about this operation that is not as the document has it. Makes all its schemas. */
+  get notes(): readonly Note[] {
+    const notes: Note[] = []
+    const reading = this.#read(notes)
+    notes.push(...reading.parameters.notes)
+    this.#noteBody(reading, notes)
+    this.#noteDescriptions(reading, notes)
+    noteSecurity(this.context.document, this.operation, this.context.schemes, notes)
+    this.#makeInput(reading, notes)
+    this.#makeOutput(notes, notes)
+    this.#makeErrors(notes, notes)
+    return unique(notes)
+  }
+
+  /** A document of this library describes it. */
+  get #isOurs(): boolean {
+    return typeof this.operation.raw["x-operation-id"] === "string"
+  }
+
+  get #keep(): Made {
+    return (this.#made ??= {})
+  }
+
+  /**
+   * The parameters and the body. Not kept: they are many, and needed once for the schema and once for
+   * the plan of a request.
+   */
+  #read(notes?: Note[]): Reading {
+    const { context, operation } = this
+    const hasBody = !context.flatten && declaresBody(operation)
+    const parameters = context.parameters.read(operation, hasBody, notes !== undefined)
+    const declared = readBody(context.document, operation, parameters, notes ?? [])
+    const isSent = !BODILESS.has(operation.method)
+    const chosen = declared && chosenBody(declared, context.contentType)
+    // One that cannot be sent cannot be required.
+    const body = isSent || chosen?.required !== true ? chosen : { ...chosen, required: false }
+    if (!context.flatten || body === undefined) return { parameters, body, flat: undefined }
+    const taken = new Set(parameters.list.map(({ key }) => key))
+    return {
+      parameters,
+      body,
+      flat: flatten(context.document, body, taken, operation, notes ?? []) ?? undefined,
+    }
+  }
+
+  /** `fetch` sends no body with these methods, whatever a document says. */
+  #noteBody({ parameters, body }: Reading, notes: Note[]): void {
+    const { context, operation } = this
+    const { method } = operation
+    if (body === undefined || !BODILESS.has(method)) return
+    const isUsed =
+      body.form !== undefined ||
+      body.media.some(({ schema }) => propertiesOf(context.document, schema).size > 0)
+    if (!isUsed) return
+    const isNeeded = readBody(context.document, operation, parameters, [])?.required === true
+    const message = `A ${method} request carries no body: one that is not empty is refused when it is called.`
+    const place = operation.member("requestBody") ?? body.media[0]?.place ?? operation
+    notes.push(noteAt(context.document, place, message, !isNeeded))
+  }
+
+  /** References that lead nowhere in what only describes: examples of the body, headers of answers. */
+  #noteDescriptions({ body }: Reading, notes: Note[]): void {
+    const { document } = this.context
+    for (const { place } of body?.media ?? []) noteBroken(document, place, "examples", notes)
+    for (const which of ["success", "failure"] as const) {
+      for (const { place } of readResponses(document, this.operation, which, [])) {
+        noteBroken(document, place, "headers", notes)
+      }
+    }
+  }
+
+  #success(notes: Note[]): readonly Response[] {
+    return readResponses(this.context.document, this.operation, "success", notes)
+  }
+
+  #makeInput({ parameters, body, flat }: Reading, notes: Note[] | undefined): TSchema {
+    const { schemas } = this.context
+    if (notes !== undefined || body !== undefined) {
+      return schemas.input(parameters.list, body, flat?.properties, notes)
+    }
+    return (parameters.input ??= schemas.input(parameters.list, undefined, undefined))
+  }
+
+  /** The result of another operation that is described by the same reference. */
+  #knownOutput(): TSchema | undefined {
+    const { document, outputs, schemas } = this.context
+    if (this.type === "subscription") {
+      return isPlainWatch(document, this.operation) ? ANYTHING : undefined
+    }
+    const plain = plainOutput(document, this.operation)
+    if (plain === undefined || plain === EMPTY) return plain && NOTHING
+    const ref = plain["$ref"] as string
+    let known = outputs.get(ref)
+    if (known === undefined) {
+      const referred = isResponseRef(ref) ? undefined : schemas.referred(plain)
+      known = referred ?? this.#makeOutput(undefined, [])
+      outputs.set(ref, known)
+    }
+    return known
+  }
+
+  #makeOutput(notes: Note[] | undefined, reading: Note[]): TSchema {
+    const { schemas } = this.context
+    const success = this.#success(reading)
+    if (this.type !== "subscription") {
+      return schemas.output(success, this.operation.method, notes)
+    }
+    return schemas.item(streamPlan(this.context.document, this.operation, success).media, notes)
+  }
+
+  #makeErrors(notes: Note[] | undefined, reading: Note[]): readonly ErrorDefinition[] {
+    const { document, schemas } = this.context
+    const failure = readResponses(document, this.operation, "failure", reading)
+    return Object.freeze(schemas.errors(failure, readProblems(document, failure), notes))
+  }
+
+  #meta(): Readonly<Record<string, unknown>> {
+    const { method, path, raw } = this.operation
+    const pagination = paginationOf(raw)
+    const openapi = {
+      method,
+      path,
+      ...(isText(raw["operationId"]) && { operationId: raw["operationId"] }),
+      inputs: this.inputs,
+      ...(pagination && { pagination }),
+    }
+    return Object.freeze({ openapi: Object.freeze(openapi) })
+  }
+
+  #planOf(): RequestPlan {
+    const { document, schemes, servers } = this.context
+    const { operation, stream } = this
+    const { parameters, body, flat } = this.#read()
+    const own = ownServers(document, operation)
+    const fixed = this.isTwin ? fixedInputs(document, stream, parameters, body) : undefined
+    return {
+      id: this.id,
+      method: operation.method,
+      path: operation.path,
+      parameters: parameters.list,
+      hasPresets: parameters.list.some(({ preset }) => preset !== undefined),
+      days: daysAmong(document, parameters.list),
+      ...(body !== undefined && {
+        body: {
+          required: body.required,
+          media: body.media.map((media) => mediaModel(document, body, media)),
+          ...(flat !== undefined && { flat: flat.names }),
+        },
+      }),
+      accept: acceptedTypes(stream, parameters) ?? acceptOf(document, operation),
+      servers: own.length > 0 ? own : servers,
+      rootServers: servers,
+      security: this.isUndeclared ? anyScheme(schemes) : readSecurity(document, operation, schemes),
+      ...(fixed && { fixed }),
+    }
+  }
+}
+
+interface InputPlace {
+  readonly key: string
+  readonly in: InputLocation
+  readonly name: string
+}
+
+/** What `Accept` says, where it is not all that an operation declares. */
+function acceptedTypes(
+  stream: StreamPlan | null,
+  { accept }: Parameters,
+): readonly string[] | undefined {
+  if (stream !== null) return [stream.media.type]
+  return accept === undefined ? undefined : [accept]
+}
+
+/** What is read of an operation to make its input. */
+interface Reading {
+  readonly parameters: Parameters
+  readonly body: Body | undefined
+  readonly flat: Flattened | undefined
+}
+
+/** Whether an operation only reads: by its method, or because a document of this library says so. */
+function isRead({ method, raw }: RawOperation): boolean {
+  return READS.has(method) || (method === "POST" && raw["x-operation-type"] === "query")
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string"
+}
+
+function unique(notes: readonly Note[]): Note[] {
+  const seen = new Set<string>()
+  return notes.filter(({ pointer, message }) => {
+    const key = `${pointer} ${message}`
+    if (seen.has(key)) return false
+    seen.add(key)
+    return true
+  })
+}

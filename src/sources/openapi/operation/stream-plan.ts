@@ -1,0 +1,130 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import type { RequestPlan } from "../model.ts"
+import { type Body, propertiesOf } from "./body.ts"
+import type { RawOperation } from "./list.ts"
+import { child, isStream, meantType, mediaClass } from "./media.ts"
+import type { Media } from "./media.ts"
+import type { Parameters } from "./parameters.ts"
+import type { Response } from "./responses.ts"
+
+/** How the items of a stream are given. */
+export interface StreamPlan {
+  readonly media: Media
+  /** The whole event where its schema describes one, else its data. */
+  readonly yields: "event" | "data"
+  /** The schema of the data is a string: it is given as text, whatever is in it. */
+  readonly isText: boolean
+}
+
+/** The stream among the answers of an operation. */
+export function streamPlan(
+  document: OpenAPIDocument,
+  { file, pointer, raw }: RawOperation,
+  success: readonly Response[],
+): StreamPlan {
+  const declared = success.flatMap(({ media }) => media).find((one) => isStream(one.class))
+  const media: Media = declared ?? {
+    // A success without a schema: Swagger 2.0 says in `produces` that it streams.
+    type: "application/x-ndjson",
+    class: "ndjson",
+    place: { value: {}, file, pointer },
+  }
+  const item = itemWithin(document, media)
+  if (item !== undefined) {
+    return { media: { ...media, itemSchema: item }, yields: "data", isText: false }
+  }
+  if (media.class !== "sse") return { media, yields: "data", isText: false }
+  // 3.2: a schema of items with `data` describes the event around the data.
+  const data = media.itemSchema && propertiesOf(document, media.itemSchema).get("data")
+  const schema = data ?? media.itemSchema ?? media.schema
+  return {
+    media,
+    yields: data === undefined ? "data" : "event",
+    // A server of this library writes every item as JSON, strings too.
+    isText: typeof raw["x-operation-id"] !== "string" && isString(document, schema, 0),
+  }
+}
+
+/**
+ * Whether a stream gives the changes of a list, as in Kubernetes, which describes the list there.
+ */
+export function isWatch({ class: kind, type }: Pick<Media, "class" | "type">): boolean {
+  return kind === "ndjson" && /json\s*;\s*stream=watch/i.test(type)
+}
+
+/** Whether that is all there is to know of a stream; of Swagger 2.0, which has the types apart from the schemas. */
+export function isPlainWatch(document: OpenAPIDocument, { raw }: RawOperation): boolean {
+  const types =
+    document.version === "2.0" ? (raw["produces"] ?? document.root["produces"]) : undefined
+  if (!Array.isArray(types)) return false
+  for (let index = 0; index < types.length; index++) {
+    const written: unknown = types[index]
+    if (typeof written !== "string") continue
+    const type = meantType(written)
+    const kind = mediaClass(type)
+    if (isStream(kind)) return isWatch({ class: kind, type })
+  }
+  return false
+}
+
+/** Whether a schema allows strings and nothing else but null. */
+function isString(document: OpenAPIDocument, schema: Place | undefined, depth: number): boolean {
+  if (schema === undefined || depth > 8) return false
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return false
+  const { type, enum: values, const: only } = place.value
+  if (type !== undefined) {
+    const types: unknown[] = Array.isArray(type) ? type : [type]
+    return types.includes("string") && types.every((one) => one === "string" || one === "null")
+  }
+  if (Array.isArray(values)) return values.every((value) => typeof value === "string")
+  if (typeof only === "string") return true
+  const members = (keyword: string): boolean[] => {
+    const list = place.value as Readonly<Record<string, unknown>>
+    const holder = Array.isArray(list[keyword]) ? child(place, keyword) : undefined
+    return ((holder?.value ?? []) as unknown[]).map((value, index) =>
+      isString(
+        document,
+        { value, file: place.file, pointer: `${holder?.pointer}/${index}` },
+        depth + 1,
+      ),
+    )
+  }
+  const choices = [members("anyOf"), members("oneOf")].filter(({ length }) => length > 0)
+  return choices.some((choice) => choice.every(Boolean)) || members("allOf").some(Boolean)
+}
+
+/** 3.2: where the data of an event is JSON, and the document says what of, that is what is given. */
+function itemWithin(document: OpenAPIDocument, media: Media): Place | undefined {
+  if (media.class !== "sse" || media.itemSchema === undefined) return undefined
+  const data = propertiesOf(document, media.itemSchema).get("data")
+  if (data === undefined || !isPlainRecord(data.value)) return undefined
+  const type = data.value["contentMediaType"]
+  return typeof type === "string" && mediaClass(type) === "json"
+    ? child(data, "contentSchema")
+    : undefined
+}
+
+/** What tells a server that also answers at once to stream. */
+export function fixedInputs(
+  document: OpenAPIDocument,
+  stream: StreamPlan | null,
+  { list }: Parameters,
+  body: Body | undefined,
+): RequestPlan["fixed"] {
+  const watch = list.some(({ in: location, name }) => location === "query" && name === "watch")
+  const members: Record<string, unknown> = {}
+  for (const { schema } of body?.media ?? []) {
+    const properties = propertiesOf(document, schema)
+    if (properties.has("stream")) members["stream"] = true
+    const format = properties.get("stream_format")?.value
+    const values = isPlainRecord(format) ? format["enum"] : undefined
+    if (Array.isArray(values) && values.includes("sse")) members["stream_format"] = "sse"
+  }
+  return {
+    ...(stream?.media.class === "ndjson" && watch && { query: { watch: "true" } }),
+    ...(Object.keys(members).length > 0 && { body: members }),
+  }
+}

@@ -1,0 +1,62 @@
+import { parseMediaType } from "../../../http-client/media-type.ts"
+import { isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place } from "../document.ts"
+import type { Response } from "./responses.ts"
+
+const SCALARS: ReadonlySet<unknown> = new Set(["integer", "number", "boolean", "null"])
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
+
+/** Whether a content type is one in which a scalar is written as it is. */
+export function isPlainText(type: string): boolean {
+  return /^(?:text\/plain|plain\/text)$/.test(parseMediaType(type)?.essence ?? "")
+}
+
+/** The scalar types of a schema that allows nothing else; none for any other schema. */
+export function scalarTypesOf(
+  document: OpenAPIDocument,
+  schema: Place | undefined,
+): readonly string[] {
+  if (schema === undefined) return []
+  const place = document.follow(schema.value, schema.file, schema.pointer)
+  if (isBroken(place) || !isPlainRecord(place.value)) return []
+  const { type, nullable } = place.value
+  const types: unknown[] = Array.isArray(type) ? type : [type]
+  if (!types.every((one) => SCALARS.has(one))) return []
+  return [...(types as string[]), ...(nullable === true ? ["null"] : [])]
+}
+
+/** The scalar types that a success of this status and content type has; none where it is anything else. */
+export function scalarTypes(
+  document: OpenAPIDocument,
+  success: readonly Response[],
+  status: number,
+  contentType: string,
+): readonly string[] {
+  const codes = [`${status}`, `${Math.floor(status / 100)}XX`, "DEFAULT"]
+  const response = codes
+    .map((code) => success.find((one) => one.code.toUpperCase() === code))
+    .find((one) => one !== undefined)
+  const essence = parseMediaType(contentType)?.essence
+  const media =
+    response?.media.find(({ type }) => parseMediaType(type)?.essence === essence) ??
+    response?.media.find(({ type }) => isPlainText(type)) ??
+    response?.media[0]
+  return scalarTypesOf(document, media?.schema)
+}
+
+/** The value that a text stands for, if it is one of these types and nothing is lost; else the text. */
+export function readScalar(text: string, types: readonly string[]): unknown {
+  if (types.length === 0) return text
+  const written = text.trim()
+  if (types.includes("null") && written === "null") return null
+  if (types.includes("boolean") && /^(?:true|false)$/i.test(written)) {
+    return written.toLowerCase() === "true"
+  }
+  if (!types.includes("number") && !types.includes("integer")) return text
+  if (!NUMBER.test(written)) return text
+  const value = Number(written)
+  const isLossy = /^-?\d+$/.test(written) && !Number.isSafeInteger(value)
+  if (isLossy || !Number.isFinite(value)) return text
+  return types.includes("number") || Number.isSafeInteger(value) ? value : text
+}

@@ -1,0 +1,117 @@
+import { CallError } from "../../core/errors.ts"
+import { validateOptions } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
+import { type PageInput, PageInputs } from "./paginate/inputs.ts"
+import { type NextPage, Pager } from "./paginate/pager.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import { isPlainRecord } from "../../schema/json.ts"
+import type { CallOptions, OperationContext, OperationSpec } from "../../core/types.ts"
+
+/** What can be paged through: a registry, or anything that calls operations like one. */
+export interface PaginateRegistry {
+  execute(id: string, input?: unknown, context?: CallOptions): Promise<ResponseEnvelope>
+  getSpec?(id: string): OperationSpec | undefined
+}
+
+/** How the next page is asked for. What is left out is found in the document and the answers. */
+export interface PaginateOptions extends CallOptions {
+  /** Only this way: `"url"` is an address in the body. */
+  readonly by?: "link" | "url" | "cursor" | "page" | "offset" | undefined
+  /** From a place in the answer (JSON pointer) to an input (key, or pointer such as `/body/after`). */
+  readonly cursor?: { readonly from: string; readonly to: string } | undefined
+  /** Where an answer holds the address of the next page, a JSON pointer. */
+  readonly nextUrl?: string | undefined
+  /** The input that counts pages. */
+  readonly page?: string | undefined
+  /** The input that counts items. */
+  readonly offset?: string | undefined
+  /** Where the list of a page is, a JSON pointer; for those who count. */
+  readonly items?: string | undefined
+  /** Decides by itself: the next input, or `undefined` after the last page. */
+  readonly next?: NextPage | undefined
+  /** Ends after so many pages. Without it, more than 1,000 are an error. */
+  readonly maxPages?: number | undefined
+}
+
+/** Options of the calls are checked by what is called. A handler may give its own context. */
+export const PAGINATE_OPTIONS: OptionsSchema<PaginateOptions & OperationContext> = {
+  requestId: "any",
+  parentRequestId: "any",
+  identity: "any",
+  deadline: "any",
+  timeout: "any",
+  signal: "any",
+  metadata: "any",
+  log: "any",
+  progress: "any",
+  requestInput: "any",
+  env: "any",
+  call: "any",
+  subscribe: "any",
+  by: { oneOf: ["link", "url", "cursor", "page", "offset"] },
+  cursor: { members: { from: { required: "string" }, to: { required: "text" } } },
+  nextUrl: "string",
+  page: "text",
+  offset: "text",
+  items: "string",
+  next: "function",
+  maxPages: "count",
+}
+
+const MAX_PAGES = 1000
+
+/**
+ * Calls an operation page by page; each page is an envelope.
+ *
+ * A page is fetched when it is asked for. Follows what the options say, else the document's hint, a
+ * `Link` header, an address or a cursor in the answer, or page numbers, whichever there is first.
+ */
+export function paginate(
+  registry: PaginateRegistry,
+  id: string,
+  input: PageInput = {},
+  options: PaginateOptions = {},
+): AsyncGenerator<ResponseEnvelope, void, undefined> {
+  validateOptions("paginate", options, PAGINATE_OPTIONS)
+  return pagesOf(registry, id, input, options)
+}
+
+async function* pagesOf(
+  registry: PaginateRegistry,
+  id: string,
+  input: PageInput,
+  options: PaginateOptions,
+): AsyncGenerator<ResponseEnvelope, void, undefined> {
+  if (!isPlainRecord(input)) {
+    throw new TypeError(`paginate(registry, "${id}", input): input must be an object.`)
+  }
+  const pager = new Pager(id, new PageInputs(registry.getSpec?.(id)), options, options.next)
+  const { maxPages = MAX_PAGES } = options
+  let next: PageInput | undefined = input
+  for (let count = 1; next !== undefined; count++) {
+    const envelope: ResponseEnvelope = await registry.execute(id, next, callOptions(options, count))
+    pager.refuseRepeated(envelope)
+    yield envelope
+    if (count >= maxPages && options.maxPages !== undefined) return
+    next = pager.next(envelope, next)
+    if (count >= maxPages && next !== undefined) throw tooMany(id)
+  }
+}
+
+// An id stands for one request: the first page has the caller's, the others get their own.
+function callOptions(options: PaginateOptions, count: number): CallOptions {
+  const { requestId, parentRequestId, identity, deadline, timeout, signal } = options
+  const { metadata, log, progress } = options
+  return {
+    ...(count === 1 ? { requestId } : {}),
+    ...{ parentRequestId, identity, deadline, timeout, signal, metadata, log, progress },
+  }
+}
+
+function tooMany(operationId: string): CallError {
+  return new CallError(
+    "EXECUTION_ERROR",
+    `"${operationId}" has more than ${MAX_PAGES} pages. Give "maxPages" to say how many you want.`,
+    { operationId, retryable: false },
+  )
+}

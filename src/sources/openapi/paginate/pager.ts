@@ -1,0 +1,99 @@
+import { CallError } from "../../../core/errors.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
+import { listed } from "../../../internal/describe.ts"
+import { isPlainRecord } from "../../../schema/json.ts"
+import type { PageInput, PageInputs } from "./inputs.ts"
+import { type Candidate, type PageRead, type PageRule, candidatesOf } from "./strategies.ts"
+
+/** What decides by itself how a page follows another. */
+export type NextPage = (envelope: ResponseEnvelope, input: PageInput) => PageInput | undefined
+
+const RULES = ["by", "cursor", "nextUrl", "page", "offset"] as const
+const WAYS = ["link", "url", "cursor", "page", "offset"]
+
+/** Finds the input of each next page, and notices when pages come again. */
+export class Pager {
+  readonly #id: string
+  readonly #inputs: PageInputs
+  readonly #rule: PageRule
+  readonly #custom: NextPage | undefined
+  readonly #seen = new Set<string>()
+  #candidates: readonly Candidate[]
+  #chosen: Candidate | undefined
+  #lastPage: string | undefined
+
+  constructor(id: string, inputs: PageInputs, rule: PageRule, custom: NextPage | undefined) {
+    this.#id = id
+    this.#inputs = inputs
+    // Who says how it goes says all of it; otherwise the document may have said something.
+    const isSaid = RULES.some((name) => rule[name] !== undefined)
+    const hint = !isSaid && isPlainRecord(inputs.hint) ? (inputs.hint as PageRule) : {}
+    this.#rule = { ...(isSaid ? rule : hint), items: rule.items ?? hint.items }
+    this.#custom = custom
+    if (this.#rule.by !== undefined && !WAYS.includes(this.#rule.by)) {
+      throw new TypeError(`paginate(): "by" must be ${listed(WAYS)}.`)
+    }
+    this.#candidates = candidatesOf(this.#rule)
+  }
+
+  /** The input of the page after this one; `undefined` after the last. */
+  next(envelope: ResponseEnvelope, input: PageInput): PageInput | undefined {
+    if (this.#seen.size === 0) this.#seen.add(textOf(input) ?? "")
+    const next =
+      this.#custom === undefined ? this.#decide(envelope, input) : this.#custom(envelope, input)
+    if (next === undefined) return undefined
+    const key = textOf(next)
+    if (key !== undefined && this.#seen.has(key)) {
+      throw this.#repeated("would be one that was read already")
+    }
+    if (key !== undefined) this.#seen.add(key)
+    this.#lastPage = this.#chosen?.counts === true ? textOf(envelope.data) : undefined
+    return next
+  }
+
+  /** Throws when a server that is asked for the next page gives the one before again. */
+  refuseRepeated({ data }: ResponseEnvelope): void {
+    if (this.#lastPage === undefined || textOf(data) !== this.#lastPage) return
+    throw this.#repeated("is the same as the one before, so that its number has no effect")
+  }
+
+  #decide(envelope: ResponseEnvelope, input: PageInput): PageInput | undefined {
+    const { items, by } = this.#rule
+    const page: PageRead = { envelope, input, inputs: this.#inputs, operationId: this.#id, items }
+    for (const candidate of this.#candidates) {
+      const step = candidate.strategy(page)
+      if (step === undefined) continue
+      // What worked once is kept to: its silence is the end, not a reason to try another way.
+      this.#candidates = [candidate]
+      this.#chosen = candidate
+      return step === "end" ? undefined : step
+    }
+    if (by === "page" || by === "offset") throw this.#nothingToCount(by)
+    return undefined
+  }
+
+  #repeated(fault: string): CallError {
+    return new CallError(
+      "EXECUTION_ERROR",
+      `The next page of "${this.#id}" ${fault}. Reading stopped: it would never end.`,
+      { operationId: this.#id, retryable: false },
+    )
+  }
+
+  #nothingToCount(by: "page" | "offset"): CallError {
+    return new CallError(
+      "VALIDATION_ERROR",
+      `Operation "${this.#id}" has no input that is known to count by ${by}. Name it with the option "${by}".`,
+      { operationId: this.#id },
+    )
+  }
+}
+
+/** A value as text, to compare it; `undefined` for what JSON cannot say. */
+function textOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,173 @@
+import { CallError } from "../../../core/errors.ts"
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import type { ResponseEnvelope } from "../../../core/envelope.ts"
+import { AFTER_ITEM, CURSORS, FLAGS, NEXT_URLS, OFFSETS, PAGES } from "./conventions.ts"
+import { type InputTarget, type PageInput, type PageInputs, fitInput } from "./inputs.ts"
+import { readInput, withInput } from "./inputs.ts"
+import { at, itemsOf, pageCountOf, totalOf } from "./items.ts"
+import { inputOfUrl, isAddress, linkOf } from "./link.ts"
+
+/** A page that was read, and how it was asked for. */
+export interface PageRead {
+  readonly envelope: ResponseEnvelope
+  readonly input: PageInput
+  readonly inputs: PageInputs
+  readonly operationId: string
+  /** Where the list of a page is. */
+  readonly items?: string | undefined
+}
+
+/** The next input; "end" after the last page; `undefined` where a page says nothing of that kind. */
+export type Step = PageInput | "end" | undefined
+export type Strategy = (page: PageRead) => Step
+
+/** How an operation is paged, as options or a document say it. */
+export interface PageRule {
+  readonly by?: "link" | "url" | "cursor" | "page" | "offset" | undefined
+  readonly cursor?: { readonly from: string; readonly to: string } | undefined
+  readonly nextUrl?: string | undefined
+  readonly page?: string | undefined
+  readonly offset?: string | undefined
+  readonly items?: string | undefined
+}
+
+/** A way to the next page; one that counts must notice when the server does not. */
+export interface Candidate {
+  readonly strategy: Strategy
+  readonly counts: boolean
+}
+
+/** The ways that a rule leaves open, in the order in which they are tried. */
+export function candidatesOf(rule: PageRule): readonly Candidate[] {
+  const { by, cursor, nextUrl, page, offset } = rule
+  const url = byNextUrl(nextUrl === undefined ? undefined : [nextUrl])
+  const token = cursor === undefined ? byKnownCursor : byCursor(cursor.from, cursor.to)
+  const all = {
+    link: { strategy: byLink, counts: false },
+    url: { strategy: url, counts: false },
+    cursor: { strategy: token, counts: false },
+    page: { strategy: byPage(page), counts: true },
+    offset: { strategy: byOffset(offset), counts: true },
+  } as const
+  if (by !== undefined) return [all[by]]
+  if (cursor !== undefined) return [all.cursor]
+  if (nextUrl !== undefined) return [all.url]
+  if (page !== undefined) return [all.page]
+  if (offset !== undefined) return [all.offset]
+  return Object.values(all)
+}
+
+/** Follows `Link: <…>; rel="next"`. */
+const byLink: Strategy = ({ envelope, input, inputs, operationId }) => {
+  const header = envelope.meta.source === "http" ? envelope.meta.headers?.["link"] : undefined
+  if (header === undefined) return undefined
+  const url = linkOf(header, "next")
+  return url === undefined ? "end" : inputOfUrl(url, input, inputs, operationId)
+}
+
+/** Follows an address in the body: at a known place, or where the caller says. */
+function byNextUrl(pointers: readonly string[] = NEXT_URLS): Strategy {
+  return ({ envelope: { data }, input, inputs, operationId }) => {
+    const urls = pointers.map((pointer) => at(data, pointer))
+    const url = urls.find((one) => typeof one === "string" && isAddress(one))
+    if (typeof url === "string") return inputOfUrl(url, input, inputs, operationId)
+    return undefined
+  }
+}
+
+/** Hands on a cursor, from a place in the answer to an input. */
+function byCursor(from: string, to: string): Strategy {
+  return ({ envelope, input, inputs }) => {
+    const value = at(envelope.data, from)
+    return isCursor(value) ? give(input, inputs.named(to), value) : "end"
+  }
+}
+
+/** Looks for a cursor in the places that many APIs use, and for the input that takes it. */
+const byKnownCursor: Strategy = (page) => {
+  const { data } = page.envelope
+  const more = moreOf(data)
+  let isKnown = false
+  for (const [from, names] of CURSORS) {
+    const value = at(data, from)
+    if (value === undefined || (typeof value === "string" && isAddress(value))) continue
+    const target = page.inputs.find(names)
+    if (target === undefined) continue
+    if (isCursor(value) && more !== false) return give(page.input, target, value)
+    isKnown = true
+  }
+  return isKnown ? "end" : byLastItem(page, more)
+}
+
+// Stripe and OpenAI: the answer says that there is more, and the last item's id asks for it.
+function byLastItem({ envelope, input, inputs, items }: PageRead, more: boolean | undefined): Step {
+  const target = more === undefined ? undefined : inputs.find(AFTER_ITEM)
+  if (target === undefined) return undefined
+  const last = itemsOf(envelope.data, items)?.at(-1)
+  const id = at(envelope.data, "/last_id") ?? (isPlainRecord(last) ? getOwn(last, "id") : undefined)
+  return more === true && isCursor(id) ? give(input, target, id) : "end"
+}
+
+/** Counts pages until one is empty. */
+function byPage(key?: string): Strategy {
+  return (page) => {
+    const target = key === undefined ? page.inputs.find(PAGES) : page.inputs.named(key)
+    if (target === undefined) return undefined
+    const current = numberAt(page, target, 1)
+    const { data } = page.envelope
+    if (listOf(page).length === 0 || moreOf(data) === false) return "end"
+    const count = pageCountOf(data)
+    if (count !== undefined && current >= count) return "end"
+    return give(page.input, target, current + 1)
+  }
+}
+
+/** Counts items until a page is empty. */
+function byOffset(key?: string): Strategy {
+  return (page) => {
+    const target = key === undefined ? page.inputs.find(OFFSETS) : page.inputs.named(key)
+    if (target === undefined) return undefined
+    const { data } = page.envelope
+    const first = numberAt({ ...page, input: {} }, target, 0)
+    const { length } = listOf(page)
+    const next = numberAt(page, target, 0) + length
+    if (length === 0 || moreOf(data) === false) return "end"
+    const total = totalOf(data)
+    if (total !== undefined && next - first >= total) return "end"
+    return give(page.input, target, next)
+  }
+}
+
+function give(input: PageInput, target: InputTarget, value: string | number): PageInput {
+  return withInput(input, target, fitInput(value, target))
+}
+
+function isCursor(value: unknown): value is string | number {
+  return (typeof value === "string" && value !== "") || Number.isFinite(value)
+}
+
+function moreOf(data: unknown): boolean | undefined {
+  const flag = FLAGS.map((pointer) => at(data, pointer)).find((one) => typeof one === "boolean")
+  return typeof flag === "boolean" ? flag : undefined
+}
+
+/** The number that a page was asked for with: given, or what the schema says is the first. */
+function numberAt({ input }: PageRead, target: InputTarget, usual: number): number {
+  const { schema } = target
+  for (const value of [readInput(input, target), getOwn(schema, "default")]) {
+    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value
+    if (typeof number === "number" && Number.isFinite(number)) return number
+  }
+  const minimum = getOwn(schema, "minimum")
+  return minimum === 0 || minimum === 1 ? minimum : usual
+}
+
+function listOf({ envelope, items, operationId }: PageRead): readonly unknown[] {
+  const list = itemsOf(envelope.data, items)
+  if (list !== undefined) return list
+  throw new CallError(
+    "VALIDATION_ERROR",
+    `The pages of "${operationId}" are counted until one is empty, but no list was found in the answer. Say where it is with the option "items", a JSON pointer such as "/results".`,
+    { operationId },
+  )
+}

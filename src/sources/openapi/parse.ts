@@ -1,0 +1,165 @@
+import { CallError } from "../../core/errors.ts"
+import { reading } from "../../core/read.ts"
+import { reasonOf, typeName } from "../../internal/describe.ts"
+import { MAX_DEPTH, isDeep } from "./shape.ts"
+import { type TextPosition, positionAt } from "./text-position.ts"
+import { checkIsOpenAPI } from "./version.ts"
+import { readYaml } from "./yaml.ts"
+
+export interface ParseOptions {
+  /** The largest text that is read; 64 MiB. */
+  readonly maxBytes?: number | undefined
+  /** What the document is called in messages; "The OpenAPI document". */
+  readonly what?: string | undefined
+}
+
+/** An OpenAPI document, and what is odd about its text. */
+export interface ParsedDocument {
+  readonly document: Record<string, unknown>
+  readonly warnings: string[]
+  /** It was JSON text: no part of it is shared or contains itself. */
+  readonly isTree: boolean
+}
+
+/** Any JSON or YAML value, and what is odd about its text. */
+export interface ParsedText {
+  readonly value: unknown
+  readonly warnings: string[]
+  /** It was JSON: no part of it is shared. */
+  readonly isTree?: boolean
+}
+
+const MAX_BYTES = 64 * 1024 * 1024
+// Up to here all of a JSON text is looked at for nesting. A larger one would pay 20 % of its parsing
+// for it, and what reads schemas has a limit of its own.
+const CHECKED_TEXT = 256 * 1024
+const CHECKED_NODES = 5000
+// YAML takes fifteen times as long as JSON: a larger text that starts with `{` is a broken JSON text.
+const MAX_RELAXED = 8 * 1024 * 1024
+
+/**
+ * Reads an OpenAPI document from its text (JSON or YAML), its bytes, or the object that it is.
+ *
+ * An object is returned as it is, neither copied nor changed. Throws a `CallError` with the line and
+ * column of what is wrong with a text.
+ */
+export function parseDocument(source: unknown, options: ParseOptions = {}): ParsedDocument {
+  const what = options.what ?? "The OpenAPI document"
+  const text = textOf(source, what)
+  const parsed: ParsedText =
+    text === undefined ? { value: source, warnings: [] } : parseText(text, options)
+  const { value, warnings, isTree = false } = parsed
+  if (text === undefined && reading(what, () => isDeep(value, CHECKED_NODES))) {
+    throw tooDeep(what, true)
+  }
+  if (typeof value === "string") {
+    throw wrong(
+      `${what} is only the text ${JSON.stringify(value.slice(0, 80))}, not a document. Give its content; ` +
+        `to read it from a file or a URL use FromOpenAPIFile or FromOpenAPIUrl.`,
+    )
+  }
+  const { warning } = reading(what, () => checkIsOpenAPI(value, what))
+  if (warning !== undefined) warnings.push(warning)
+  return { document: value as Record<string, unknown>, warnings, isTree }
+}
+
+/** Reads JSON or YAML that may be anything: a whole document, or a file that one refers to. */
+export function parseText(text: string, options: ParseOptions = {}): ParsedText {
+  const what = options.what ?? "The OpenAPI document"
+  const maxBytes = options.maxBytes ?? MAX_BYTES
+  // One character is one byte at least: good enough for a limit on work, and it costs nothing.
+  if (text.length > maxBytes) {
+    throw new CallError(
+      "PAYLOAD_TOO_LARGE",
+      `${what} has ${text.length} characters, more than the ${maxBytes} that are read.`,
+    )
+  }
+  const start = startOf(text)
+  if (start === text.length) throw wrong(`${what} is empty.`)
+  const first = text[start]
+  if (first === "<") throw wrong(notMarkup(text.slice(start, start + 200), what))
+  if (first !== "{") return readYaml(text, what)
+  return readJson(start === 0 ? text : text.slice(start), what)
+}
+
+function readJson(text: string, what: string): ParsedText {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (thrown) {
+    return readRelaxed(text, what, thrown)
+  }
+  if (text.length <= CHECKED_TEXT && isDeep(value, Infinity)) throw tooDeep(what, false)
+  return { value, warnings: [], isTree: true }
+}
+
+// `{openapi: 3.1.0}` is YAML, and so is JSON with comments after `#` or a comma too many.
+function readRelaxed(text: string, what: string, thrown: unknown): ParsedText {
+  const reason = `${what} is not valid JSON: ${reasonOf(thrown)}.`
+  const place = positionOf(text, thrown)
+  if (text.length > MAX_RELAXED) throw wrong(reason, thrown)
+  try {
+    const { value, warnings } = readYaml(text, what)
+    return {
+      value,
+      warnings: [`${what} is not valid JSON (${reasonOf(thrown)}); it was read as YAML.`].concat(
+        warnings,
+      ),
+    }
+  } catch (asYaml) {
+    // YAML knows the place even where the JSON parser does not tell; its words fit JSON badly.
+    const details = place ?? (asYaml as CallError<string, TextPosition | undefined>).details
+    const where =
+      details === undefined
+        ? ""
+        : ` See line ${details.line}, column ${details.column}: ${details.excerpt}`
+    throw new CallError("VALIDATION_ERROR", `${reason}${where}`, { cause: thrown, details })
+  }
+}
+
+function positionOf(text: string, thrown: unknown): TextPosition | undefined {
+  const message = reasonOf(thrown)
+  const at = /at position (\d+)/.exec(message)?.[1]
+  if (at !== undefined) return positionAt(text, Number(at))
+  return /end of (?:JSON|data)|Unterminated/.test(message)
+    ? positionAt(text, text.length)
+    : undefined
+}
+
+function textOf(source: unknown, what: string): string | undefined {
+  if (typeof source === "string") return source
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    return new TextDecoder().decode(source)
+  }
+  if (typeof source === "object" && source !== null) return undefined
+  throw new TypeError(
+    `${what} must be an object, or a text in JSON or YAML; got ${typeName(source)}.`,
+  )
+}
+
+/** Where the first character stands that is neither a byte order mark nor white space. */
+function startOf(text: string): number {
+  const start = text.search(/[^\s\uFEFF]/)
+  return start === -1 ? text.length : start
+}
+
+function notMarkup(start: string, what: string): string {
+  const kind = /^<(?:!doctype\s+html|html|head|body)\b/i.test(start)
+    ? "an HTML page"
+    : "XML or HTML"
+  return (
+    `${what} is ${kind}, neither JSON nor YAML. It may be a page about the API or a page to log in; ` +
+    `look for the address of the document itself, often ending in "openapi.json" or "openapi.yaml".`
+  )
+}
+
+function tooDeep(what: string, isObject: boolean): CallError {
+  const cure = isObject
+    ? ` Give the document as it was published: one whose references were replaced by what they point to may contain itself.`
+    : ""
+  return wrong(`${what} is nested deeper than ${MAX_DEPTH} levels.${cure}`)
+}
+
+function wrong(message: string, cause?: unknown): CallError {
+  return new CallError("VALIDATION_ERROR", message, cause === undefined ? {} : { cause })
+}

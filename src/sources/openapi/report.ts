@@ -1,0 +1,121 @@
+import type { OpenAPIDocument } from "./document.ts"
+import type { ImportResult } from "./import.ts"
+import { countCallbacks, countWebhooks } from "./operation/incoming.ts"
+import type { Note } from "./note.ts"
+import { getOwn, isPlainRecord } from "../../schema/json.ts"
+
+export type { Note as ImportNote } from "./note.ts"
+
+/** What became of one operation of a document. */
+export interface ReportedOperation {
+  /** `namespace.name`; absent when it was skipped. */
+  readonly id?: string | undefined
+  readonly method?: string | undefined
+  readonly path: string
+  /** `widened`: it works, and accepts or gives more than the document says. */
+  readonly status: "kept" | "widened" | "skipped"
+  /** What is different from the document, with where that stands in it. */
+  readonly notes: readonly Note[]
+}
+
+/** What an import made of a document. */
+export interface ImportReport {
+  readonly title: string
+  readonly version: string
+  readonly counts: {
+    readonly kept: number
+    readonly widened: number
+    readonly skipped: number
+    /** Left out by `filter`. */
+    readonly filtered: number
+    /** Streams of operations that also answer at once; among the kept and widened. */
+    readonly twins: number
+    /** Requests that the API sends by itself, to addresses it was given; no operations. */
+    readonly webhooks: number
+    /** Requests that the API sends because of a call of some operation; no operations. */
+    readonly callbacks: number
+  }
+  readonly operations: readonly ReportedOperation[]
+  /** About the document as a whole. */
+  readonly warnings: readonly string[]
+  /** The report as text. */
+  toString(): string
+}
+
+/** Looks at every operation of an import; this makes all schemas. */
+export function reportOf(
+  document: OpenAPIDocument,
+  { sources, skipped, filtered }: ImportResult,
+  warnings: readonly string[],
+): ImportReport {
+  const operations: ReportedOperation[] = sources.map((source) => {
+    const { notes, operation, id } = source
+    const { method, path } = operation
+    const status = notes.every(({ isNeutral }) => isNeutral === true) ? "kept" : "widened"
+    return { id, method, path, status, notes }
+  })
+  for (const { method, path, note } of skipped) {
+    operations.push({ method, path, status: "skipped", notes: [note] })
+  }
+  const count = (status: ReportedOperation["status"]): number =>
+    operations.filter((one) => one.status === status).length
+  const report = {
+    title: infoOf(document, "title") || "untitled",
+    version: infoOf(document, "version"),
+    counts: {
+      kept: count("kept"),
+      widened: count("widened"),
+      skipped: count("skipped"),
+      filtered,
+      twins: sources.filter(({ isTwin }) => isTwin).length,
+      webhooks: countWebhooks(document),
+      callbacks: sources
+        .filter(({ isTwin }) => !isTwin)
+        .reduce((sum, { operation }) => sum + countCallbacks(document, operation), 0),
+    },
+    operations,
+    // All schemas have been made by now.
+    warnings: [...warnings, ...document.losses],
+  }
+  // Not enumerable: as data, the report is only what it found.
+  return Object.defineProperty(report, "toString", { value: () => textOf(report) })
+}
+
+const SHOWN = 20
+
+function textOf({
+  title,
+  version,
+  counts,
+  operations,
+  warnings,
+}: Omit<ImportReport, "toString">): string {
+  const { kept, widened, skipped, filtered, twins, webhooks, callbacks } = counts
+  const parts = [`${kept} kept`, `${widened} widened`, `${skipped} skipped`]
+  if (filtered > 0) parts.push(`${filtered} filtered out`)
+  if (twins > 0) parts.push(`${twins} of them streams of operations that also answer at once`)
+  if (webhooks > 0) parts.push(`${webhooks} ${webhooks === 1 ? "webhook" : "webhooks"}`)
+  if (callbacks > 0) parts.push(`${callbacks} ${callbacks === 1 ? "callback" : "callbacks"}`)
+  const lines = [`${title}${version === "" ? "" : ` ${version}`}: ${parts.join(", ")}`]
+  for (const warning of warnings) lines.push(`! ${warning}`)
+  for (const status of ["skipped", "widened"] as const) {
+    const found = operations.filter((one) => one.status === status)
+    for (const { id, method, path, notes } of found.slice(0, SHOWN)) {
+      lines.push(
+        `${status} ${[method, path].filter(Boolean).join(" ")}${id === undefined ? "" : ` (${id})`}`,
+      )
+      for (const { message, file, pointer } of notes.slice(0, 3)) {
+        lines.push(`  ${message} [${file === undefined ? "" : `${file}#`}${pointer}]`)
+      }
+      if (notes.length > 3) lines.push(`  and ${notes.length - 3} more`)
+    }
+    if (found.length > SHOWN) lines.push(`and ${found.length - SHOWN} more ${status}`)
+  }
+  return lines.join("\n")
+}
+
+function infoOf(document: OpenAPIDocument, key: string): string {
+  const info = getOwn(document.root, "info")
+  const value = isPlainRecord(info) ? getOwn(info, key) : undefined
+  return typeof value === "string" || typeof value === "number" ? `${value}`.slice(0, 200) : ""
+}

@@ -1,0 +1,47 @@
+import { isPlainRecord, setOwn } from "../../../schema/json.ts"
+import { isBytes } from "./text.ts"
+
+const DEEPEST = 100
+
+/**
+ * An input as the JSON data that its schema describes: a `Date` in a parameter as text, a `BigInt` as a
+ * number, and a body that is bytes as text. The request is written from the values themselves.
+ */
+export function inputAsData(input: unknown): unknown {
+  if (!isPlainRecord(input)) return input
+  return mapped(input, (value, key) =>
+    key === "body" ? (isBytes(value) ? "" : withoutBigInts(value, 0)) : parameterAsData(value, 0),
+  )
+}
+
+function parameterAsData(value: unknown, depth: number): unknown {
+  if (typeof value === "bigint") return Number(value)
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? value : value.toISOString()
+  return deeper(value, depth, parameterAsData)
+}
+
+/** Whether a day or an instant is meant is known of parameters only: a body has its dates as text. */
+function withoutBigInts(value: unknown, depth: number): unknown {
+  return typeof value === "bigint" ? Number(value) : deeper(value, depth, withoutBigInts)
+}
+
+function deeper(
+  value: unknown,
+  depth: number,
+  map: (value: unknown, depth: number) => unknown,
+): unknown {
+  if (typeof value !== "object" || value === null || depth > DEEPEST || isBytes(value)) return value
+  if (Array.isArray(value)) return value.map((item) => map(item, depth + 1))
+  const proto: unknown = Object.getPrototypeOf(value)
+  if (proto !== Object.prototype && proto !== null) return value
+  return mapped(value as Record<string, unknown>, (item) => map(item, depth + 1))
+}
+
+function mapped(
+  value: Readonly<Record<string, unknown>>,
+  map: (value: unknown, key: string) => unknown,
+): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const key of Object.keys(value)) setOwn(out, key, map(value[key], key))
+  return out
+}

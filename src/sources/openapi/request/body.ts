@@ -1,0 +1,157 @@
+import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
+import type { BodyModel, MediaModel, PreparedRequest, RequestPlan } from "../model.ts"
+import { invalidInput, naming, Unwritable } from "./fault.ts"
+import { formText } from "./form.ts"
+import { jsonText, type Survey, survey } from "./json.ts"
+import { type ChosenMedia, chooseMedia, essenceOf } from "./media.ts"
+import { streamOf } from "./byte-stream.ts"
+import { formDataOf, StreamedForm } from "./multipart.ts"
+import { type Bytes, isBytes, isByteStream, shapeOf } from "./text.ts"
+
+/** A body that can be sent, and its content type; the platform writes that of a `FormData`. */
+export interface WrittenBody {
+  readonly body: PreparedRequest["body"]
+  readonly contentType?: string | undefined
+}
+
+const BODILESS = new Set(["GET", "HEAD", "TRACE"])
+const NO_BODY: WrittenBody = { body: undefined }
+
+/**
+ * Writes the body of a request.
+ *
+ * `wanted` has to be a declared content type; `labelled` is what a `Content-Type` parameter says, and
+ * is sent whether it is declared or not.
+ */
+export function writeBody(
+  plan: RequestPlan,
+  input: Readonly<Record<string, unknown>>,
+  wanted: string | undefined,
+  labelled: string | undefined,
+): WrittenBody {
+  const model = plan.body
+  if (model === undefined) return NO_BODY
+  const given = bodyValue(model, input)
+  if (BODILESS.has(plan.method)) {
+    if (isEmpty(given)) return NO_BODY
+    throw invalidInput(
+      plan.id,
+      `a ${plan.method} request cannot carry a body, though the document declares one; leave the ` +
+        `body out, or call the same operation by another method if the API has it`,
+    )
+  }
+  const value = withFixed(given, plan.fixed?.body)
+  if (value === undefined) {
+    if (model.required) throw invalidInput(plan.id, "the body is missing")
+    return NO_BODY
+  }
+  return naming(plan.id, "the body", () => {
+    const found = survey(value)
+    const chosen = chooseMedia(model, value, found, wanted ?? declaredLabel(model, labelled))
+    const body = contentOf(chosen, value, found)
+    if (body instanceof FormData) return { body }
+    if (body instanceof StreamedForm) return { body: body.stream, contentType: body.contentType }
+    return { body, contentType: wanted === undefined ? (labelled ?? chosen.type) : chosen.type }
+  })
+}
+
+function bodyValue(model: BodyModel, input: Readonly<Record<string, unknown>>): unknown {
+  if (model.flat === undefined) return getOwn(input, "body")
+  const value: Record<string, unknown> = {}
+  for (const [key, name] of model.flat) {
+    const member = getOwn(input, key)
+    if (member !== undefined) setOwn(value, name, member)
+  }
+  return Object.keys(value).length > 0 || model.required ? value : undefined
+}
+
+function withFixed(value: unknown, fixed: Readonly<Record<string, unknown>> | undefined): unknown {
+  if (fixed === undefined) return value
+  if (value instanceof FormData || value instanceof URLSearchParams) {
+    // A copy: the caller may send the same form again.
+    const form = value instanceof FormData ? copyOf(value) : new URLSearchParams(value)
+    for (const [name, member] of Object.entries(fixed)) form.set(name, String(member))
+    return form
+  }
+  if (value === undefined) return fixed
+  return isPlainRecord(value) && !isBytes(value) ? { ...value, ...fixed } : value
+}
+
+function copyOf(form: FormData): FormData {
+  const copy = new FormData()
+  for (const [name, entry] of form) {
+    if (typeof entry === "string") copy.append(name, entry)
+    else copy.append(name, entry, entry.name)
+  }
+  return copy
+}
+
+function contentOf(
+  chosen: ChosenMedia,
+  value: unknown,
+  found: Survey,
+): PreparedRequest["body"] | StreamedForm {
+  const { media, kind } = chosen
+  switch (kind) {
+    case "json":
+      return jsonText(value, found)
+    case "sequence":
+      return isBytes(value) ? rawOf(value) : sequenceText(chosen.type, value)
+    case "form":
+      return formText(media.fields(), value)
+    case "multipart":
+      return formDataOf(chosen.type, media.fields(), value)
+    case "text":
+      return isBytes(value) ? rawOf(value) : plainText(value)
+    case "xml":
+      if (isBytes(value)) return rawOf(value)
+      if (typeof value === "string") return value
+      throw new Unwritable(`is to be sent as "${chosen.type}": give the XML as text`)
+    case "binary":
+      return isBytes(value) ? rawOf(value) : unknownContent(chosen, media, value)
+  }
+}
+
+/** Text for a type that is not known to be text: strings as they are, data as JSON. */
+function unknownContent(chosen: ChosenMedia, media: MediaModel, value: unknown): string {
+  if (typeof value === "string") return value
+  const isRaw = /^(application\/octet-stream|image\/|audio\/|video\/)/.test(essenceOf(chosen.type))
+  if (!media.isBinary && !isRaw) return plainText(value)
+  throw new Unwritable(
+    `is to be sent as "${chosen.type}": give a Uint8Array, an ArrayBuffer, a Blob, a stream or text`,
+  )
+}
+
+function plainText(value: unknown): string {
+  if (value === null) return ""
+  const shape = shapeOf(value)
+  return shape.kind === "scalar" ? shape.text : jsonText(value)
+}
+
+function sequenceText(type: string, value: unknown): string {
+  if (typeof value === "string") return value
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const start = essenceOf(type).endsWith("json-seq") ? "\u001e" : ""
+  return items.map((item) => `${start}${jsonText(item)}\n`).join("")
+}
+
+function rawOf(value: Bytes): Uint8Array | Blob | ReadableStream<Uint8Array> {
+  if (value instanceof ArrayBuffer) return new Uint8Array(value)
+  if (isByteStream(value)) return streamOf(value)
+  if (!ArrayBuffer.isView(value) || value instanceof Uint8Array) return value
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
+}
+
+/** A label counts as a choice only where it is declared. */
+function declaredLabel(model: BodyModel, labelled: string | undefined): string | undefined {
+  if (labelled === undefined) return undefined
+  const essence = essenceOf(labelled)
+  return model.media.some(({ type }) => essenceOf(type) === essence) ? labelled : undefined
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === "") return true
+  if (value instanceof URLSearchParams || value instanceof FormData) return [...value].length === 0
+  if (!isPlainRecord(value) || isBytes(value) || value instanceof Date) return false
+  return Object.values(value).every((member) => member === undefined)
+}

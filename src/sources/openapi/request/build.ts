@@ -1,0 +1,81 @@
+import { getOwn, setOwn } from "../../../schema/json.ts"
+import type { PreparedRequest, RequestPlan } from "../model.ts"
+import type { AppliedAuth } from "./applied-auth.ts"
+import { writeBody } from "./body.ts"
+import { hasHeader, labelledType, writeHeaders } from "./headers.ts"
+import { fillPath, joinUrl } from "./path.ts"
+import { writeQuery } from "./query.ts"
+
+/** What is needed beside an operation and its input. */
+export interface BuildOptions {
+  /** Absolute URL of the chosen server. */
+  readonly base: string
+  /** The user's choice among the declared content types. */
+  readonly contentType?: string | undefined
+  /** The user's fixed headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  readonly auth?: AppliedAuth | undefined
+}
+
+/**
+ * Writes the request of an operation, byte by byte as the document asks for.
+ *
+ * Throws `VALIDATION_ERROR` for an input that cannot be sent. The URL is below `base`, whatever the
+ * document or the input say.
+ */
+export function buildRequest(
+  plan: RequestPlan,
+  given: Readonly<Record<string, unknown>>,
+  options: BuildOptions,
+): PreparedRequest {
+  const whole = plan.hasPresets === true ? withPresets(plan, given, options.headers) : given
+  const input = plan.days === undefined ? whole : withDays(whole, plan.days)
+  const filled = fillPath(plan, input)
+  const query = writeQuery(plan, input, filled, options.auth)
+  const url = joinUrl(plan.id, options.base, filled.path, query)
+  const label = labelledType(plan, input)
+  const { body, contentType } = writeBody(plan, input, options.contentType, label)
+  const headers = writeHeaders(plan, {
+    input,
+    contentType,
+    hasBody: body !== undefined,
+    fixed: options.headers,
+    auth: options.auth,
+  })
+  return { method: plan.method, url, headers, body }
+}
+
+/** An input with days as text. */
+function withDays(
+  given: Readonly<Record<string, unknown>>,
+  days: ReadonlySet<string>,
+): Readonly<Record<string, unknown>> {
+  const input = { ...given }
+  for (const key of days) {
+    const value = getOwn(given, key)
+    if (value !== undefined)
+      setOwn(input, key, Array.isArray(value) ? value.map(dayOf) : dayOf(value))
+  }
+  return input
+}
+
+function dayOf(value: unknown): unknown {
+  const isDay = value instanceof Date && !Number.isNaN(value.getTime())
+  return isDay ? value.toISOString().slice(0, "2026-01-31".length) : value
+}
+
+/** An input with what is sent for parameters that it leaves out. */
+function withPresets(
+  plan: RequestPlan,
+  given: Readonly<Record<string, unknown>>,
+  headers: BuildOptions["headers"],
+): Readonly<Record<string, unknown>> {
+  const input: Record<string, unknown> = {}
+  for (const { key, name, in: location, preset } of plan.parameters) {
+    if (preset === undefined) continue
+    // What the configuration says comes before what the document does.
+    if (location !== "header" || !hasHeader(headers, name)) setOwn(input, key, preset)
+  }
+  for (const key of Object.keys(given)) if (given[key] !== undefined) setOwn(input, key, given[key])
+  return input
+}

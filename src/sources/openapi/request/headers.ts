@@ -1,0 +1,163 @@
+import { isSecretHeader } from "../../../http-client/headers.ts"
+import { getOwn, setOwn } from "../../../schema/json.ts"
+import type { RequestPlan } from "../model.ts"
+import type { CallError } from "../../../core/errors.ts"
+import type { AppliedAuth } from "./applied-auth.ts"
+import { invalidInput, naming, unusable } from "./fault.ts"
+import { cookieText, serializeCookie, serializeHeader } from "./serialize.ts"
+import { encodeStrict } from "./text.ts"
+
+/** Where the headers of a request come from. */
+export interface HeaderSources {
+  readonly input: Readonly<Record<string, unknown>>
+  /** Of the body, if there is one. */
+  readonly contentType: string | undefined
+  readonly hasBody: boolean
+  /** The user's own, the same for each request. */
+  readonly fixed: Readonly<Record<string, string>> | undefined
+  readonly auth: AppliedAuth | undefined
+}
+
+/** Headers that shape the message itself: only the platform may write them. */
+const FRAMING = new Set([
+  "connection",
+  "content-length",
+  "expect",
+  "keep-alive",
+  "proxy-connection",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+])
+
+/** Headers that an input must not set either: where a request goes, and cookies that nobody declared. */
+const NOT_FROM_INPUT = new Set([...FRAMING, "cookie", "cookie2", "host", "proxy-authorization"])
+
+/** Why no input can set a header or cookie of this name; `undefined` when one can. */
+export function refusedName(location: "header" | "cookie", name: string): string | undefined {
+  if (!isToken(name)) return `is no name that a ${location} can have`
+  const isOurs = location === "header" && NOT_FROM_INPUT.has(name.toLowerCase())
+  return isOurs ? "belongs to the HTTP client" : undefined
+}
+
+/**
+ * Writes the headers, names in lower case.
+ *
+ * Callers may override what the configuration sends, but no credential: neither one in `auth` nor
+ * one among the configured headers. A body says its own content type.
+ */
+export function writeHeaders(plan: RequestPlan, sources: HeaderSources): Record<string, string> {
+  const headers = new Map<string, string>()
+  if (plan.accept.length > 0) headers.set("accept", plan.accept.join(", "))
+  const given = new Map(parameterHeaders(plan, sources))
+  for (const [name, value] of given) headers.set(name, value)
+  for (const [name, value] of Object.entries(sources.fixed ?? {})) {
+    refuseName(name, FRAMING, (fault) => unusable(plan.id, `a header in \`headers\` ${fault}`))
+    const key = name.toLowerCase()
+    if (!given.has(key) || isSecretHeader(key)) headers.set(key, value)
+  }
+  if (sources.hasBody) headers.delete("content-type")
+  if (sources.contentType !== undefined) headers.set("content-type", sources.contentType)
+  for (const [name, value] of Object.entries(sources.auth?.headers ?? {})) {
+    headers.set(name.toLowerCase(), value)
+  }
+  const cookies = cookieHeader(plan, sources, headers.get("cookie"))
+  if (cookies !== "") headers.set("cookie", cookies)
+  const written: Record<string, string> = {}
+  for (const [name, value] of headers) {
+    refuseValue(plan, name, value)
+    setOwn(written, name, value)
+  }
+  return written
+}
+
+/** What a `Content-Type` parameter says, for documents that declare one. */
+export function labelledType(
+  plan: RequestPlan,
+  input: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const parameter = plan.parameters.find(
+    (each) => each.in === "header" && each.name.toLowerCase() === "content-type",
+  )
+  const value = parameter === undefined ? undefined : getOwn(input, parameter.key)
+  return typeof value === "string" && value !== "" ? value : undefined
+}
+
+/** Whether headers have one of this name, however it is spelt. */
+export function hasHeader(
+  headers: Readonly<Record<string, string>> | undefined,
+  name: string,
+): boolean {
+  const wanted = name.toLowerCase()
+  return Object.keys(headers ?? {}).some((one) => one.toLowerCase() === wanted)
+}
+
+function parameterHeaders(
+  plan: RequestPlan,
+  { input, fixed }: HeaderSources,
+): (readonly [string, string])[] {
+  return plan.parameters.flatMap((parameter) => {
+    if (parameter.in !== "header") return []
+    const what = `header parameter "${parameter.key}"`
+    const value = getOwn(input, parameter.key)
+    const text = naming(plan.id, what, () => serializeHeader(parameter, value))
+    if (text === undefined) {
+      if (parameter.isShared !== true || hasHeader(fixed, parameter.name)) return []
+      throw invalidInput(plan.id, `${what} is required: give it, or set it in \`headers\``)
+    }
+    refuseName(parameter.name, NOT_FROM_INPUT, (fault) => invalidInput(plan.id, `${what} ${fault}`))
+    return [[parameter.name.toLowerCase(), text] as const]
+  })
+}
+
+function cookieHeader(
+  plan: RequestPlan,
+  sources: HeaderSources,
+  fixed: string | undefined,
+): string {
+  const credentials = sources.auth?.cookies ?? []
+  const taken = new Set(credentials.flatMap(([name]) => [name, encodeStrict(name)]))
+  const declared = plan.parameters.flatMap((parameter) => {
+    if (parameter.in !== "cookie") return []
+    return naming(plan.id, `cookie parameter "${parameter.key}"`, () =>
+      serializeCookie(parameter, getOwn(sources.input, parameter.key)),
+    )
+  })
+  const own = credentials.map(([name, value]) =>
+    naming(plan.id, `the credential in cookie "${name}"`, () => [name, cookieText(value)] as const),
+  )
+  const pairs = [...declared.filter(([name]) => !taken.has(name)), ...own]
+  const faulty = pairs.find(([name]) => !isToken(name))
+  if (faulty !== undefined) {
+    throw invalidInput(plan.id, `"${faulty[0]}" is no name that a cookie can have`)
+  }
+  return [...(fixed === undefined ? [] : [fixed]), ...pairs.map((pair) => pair.join("="))].join(
+    "; ",
+  )
+}
+
+function refuseName(
+  name: string,
+  refused: ReadonlySet<string>,
+  error: (fault: string) => CallError,
+): void {
+  if (!isToken(name)) throw error(`has a name that no header can have: "${name}"`)
+  if (!refused.has(name.toLowerCase())) return
+  throw error(`may not set "${name}", which belongs to the HTTP client`)
+}
+
+/** The value itself stays out of the message: it may be a credential. */
+function refuseValue(plan: RequestPlan, name: string, value: unknown): void {
+  if (!isToken(name)) throw invalidInput(plan.id, `"${name}" is no name that a header can have`)
+  if (typeof value === "string" && /^[\t\x20-\x7e\x80-\xff]*$/.test(value)) return
+  throw invalidInput(
+    plan.id,
+    `the value of header "${name}" has characters that a header cannot carry ` +
+      `(line breaks, control characters or characters above U+00FF)`,
+  )
+}
+
+function isToken(name: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)
+}

@@ -1,0 +1,198 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import type { EncodingModel, FieldModel } from "../model.ts"
+import { Unwritable } from "./fault.ts"
+import { orderedFields, settledType } from "./form.ts"
+import { jsonText } from "./json.ts"
+import { essenceOf } from "./media.ts"
+import { VERBATIM } from "./serialize.ts"
+import { pairsOf } from "./styles.ts"
+import { streamOfPieces } from "./byte-stream.ts"
+import { type ByteStream, isBytes, isByteStream, shapeOf } from "./text.ts"
+
+/** A multipart body as bytes, with the header that says where its parts end. */
+export interface EncodedMultipart {
+  readonly contentType: string
+  /** Made of its parts without reading them: a file stays where it is until it is sent. */
+  readonly body: Blob
+}
+
+/** A multipart body with streams in it, which can be sent once. */
+export class StreamedForm {
+  readonly contentType: string
+  readonly stream: ReadableStream<Uint8Array>
+
+  constructor(type: string, parts: readonly Part[]) {
+    const boundary = newBoundary()
+    this.contentType = `${essenceOf(type)}; boundary=${boundary}`
+    this.stream = streamOfPieces(piecesOf(parts, boundary))
+  }
+}
+
+/** A part that is read when it is sent. */
+interface StreamedPart {
+  readonly source: ByteStream
+  readonly name: string
+  readonly type: string
+}
+
+type Entry = string | File | StreamedPart
+type Part = readonly [name: string, entry: Entry]
+
+// `FormData` cannot say of a typed part that it is no file, nor that the whole is not `form-data`.
+const plainParts = new WeakSet<Blob>()
+const essences = new WeakMap<FormData, string>()
+const withBlobs = new WeakSet<FormData>()
+
+/** Whether a form holds a `Blob` of the caller's. */
+export function holdsBlob(form: FormData): boolean {
+  return withBlobs.has(form)
+}
+
+/** Writes the fields of an object as the parts of a multipart body. */
+export function formDataOf(
+  type: string,
+  fields: ReadonlyMap<string, FieldModel>,
+  value: unknown,
+): FormData | StreamedForm {
+  if (value instanceof FormData) {
+    essences.set(value, essenceOf(type))
+    if ([...value].some(([, entry]) => entry instanceof Blob)) withBlobs.add(value)
+    return value
+  }
+  if (!isPlainRecord(value) || isBytes(value)) {
+    throw new Unwritable("must be an object with one member per part to be sent as multipart")
+  }
+  const parts: Part[] = []
+  for (const [name, item] of orderedFields(fields, value)) {
+    try {
+      appendField(parts, name, item, fields.get(name))
+    } catch (thrown) {
+      if (thrown instanceof Unwritable) throw new Unwritable(`at /${name} ${thrown.message}`)
+      throw thrown
+    }
+  }
+  if (parts.some(([, entry]) => isStreamed(entry))) return new StreamedForm(type, parts)
+  const form = new FormData()
+  essences.set(form, essenceOf(type))
+  if (
+    Object.values(value)
+      .flat()
+      .some((item) => item instanceof Blob)
+  )
+    withBlobs.add(form)
+  for (const [name, entry] of parts as readonly (readonly [string, string | File])[]) {
+    if (typeof entry === "string") form.append(name, entry)
+    else form.append(name, entry)
+  }
+  return form
+}
+
+/**
+ * Encodes a multipart body just before it is sent.
+ *
+ * Left to itself the platform gives each typed part a file name, and servers then look for JSON parts
+ * among the uploaded files.
+ */
+export function encodeMultipart(form: FormData): EncodedMultipart {
+  const boundary = newBoundary()
+  const pieces = [...piecesOf(form, boundary)] as BlobPart[]
+  const contentType = `${essences.get(form) ?? "multipart/form-data"}; boundary=${boundary}`
+  return { contentType, body: new Blob(pieces, { type: contentType }) }
+}
+
+function* piecesOf(
+  parts: Iterable<Part>,
+  boundary: string,
+): Generator<string | Blob | ByteStream, void, undefined> {
+  for (const [name, entry] of parts) {
+    yield `--${boundary}\r\n${partHead(name, entry)}\r\n\r\n`
+    yield isStreamed(entry) ? entry.source : entry
+    yield "\r\n"
+  }
+  yield `--${boundary}--\r\n`
+}
+
+function isStreamed(entry: Entry): entry is StreamedPart {
+  return typeof entry === "object" && "source" in entry
+}
+
+function appendField(
+  parts: Part[],
+  name: string,
+  value: unknown,
+  field: FieldModel | undefined,
+): void {
+  const how: EncodingModel["serialization"] = field?.encoding?.serialization
+  if (how !== undefined && !isBytes(value)) {
+    for (const [key, text] of pairsOf(name, value, how, VERBATIM)) parts.push([key, text])
+    return
+  }
+  const items: readonly unknown[] = Array.isArray(value) ? value : [value]
+  for (const item of items) appendPart(parts, name, item, field)
+}
+
+function appendPart(
+  parts: Part[],
+  name: string,
+  value: unknown,
+  field: FieldModel | undefined,
+): void {
+  if (value === undefined || value === null) return
+  const type = settledType(field)
+  if (isBytes(value)) {
+    parts.push([name, fileOf(name, value, type)])
+    return
+  }
+  const shape = shapeOf(value)
+  const isText = shape.kind === "scalar"
+  if (isText && field?.isBinary === true) {
+    const file = new File([shape.text], name, { type: type ?? "application/octet-stream" })
+    parts.push([name, file])
+    return
+  }
+  const text = isText ? shape.text : jsonText(value)
+  const partType = type ?? (isText ? "text/plain" : "application/json")
+  const isPlain = isText && essenceOf(partType) === "text/plain"
+  parts.push([name, isPlain ? text : plainPart(name, text, partType)])
+}
+
+/** A typed part that is no file; the platform needs a name for it all the same. */
+function plainPart(name: string, text: string, type: string): File {
+  const part = new File([text], name, { type })
+  plainParts.add(part)
+  return part
+}
+
+function fileOf(name: string, value: unknown, type: string | undefined): File | StreamedPart {
+  if (isByteStream(value)) {
+    if (value instanceof ReadableStream && value.locked) {
+      throw new Unwritable("is a stream that is being read already")
+    }
+    return { source: value, name, type: type ?? "application/octet-stream" }
+  }
+  if (value instanceof File && (value.type !== "" || type === undefined)) return value
+  const own = value instanceof Blob ? value.type : ""
+  const fileName = value instanceof File ? value.name : name
+  return new File([value as BlobPart], fileName, {
+    type: own || type || "application/octet-stream",
+  })
+}
+
+function partHead(name: string, entry: Entry): string {
+  const disposition = `Content-Disposition: form-data; name="${quoted(name)}"`
+  if (typeof entry === "string") return disposition
+  const fileName =
+    entry instanceof File && plainParts.has(entry) ? "" : `; filename="${quoted(entry.name)}"`
+  return `${disposition}${fileName}\r\nContent-Type: ${entry.type || "application/octet-stream"}`
+}
+
+/** As browsers write names in a `Content-Disposition`. */
+function quoted(text: string): string {
+  return text.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll('"', "%22")
+}
+
+function newBoundary(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  const text = Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")
+  return `form-boundary-${text}`
+}

@@ -1,0 +1,163 @@
+import { getOwn } from "../../../schema/json.ts"
+import type { ParameterModel, RequestPlan } from "../model.ts"
+import { invalidInput, naming, unusable } from "./fault.ts"
+import { serializePath } from "./serialize.ts"
+import { encodeKeeping, PATH_RESERVED, QUERY_RESERVED } from "./text.ts"
+import { trimEnd } from "../../../internal/trim-end.ts"
+
+/** A path template filled with values. */
+export interface FilledPath {
+  /** Encoded, with a slash at its start. */
+  readonly path: string
+  /** Encoded `name=value` pieces of a query that the template holds. */
+  readonly query: readonly string[]
+  /** Names of parameters that the template's query has taken up. */
+  readonly used: ReadonlySet<string>
+}
+
+type Token = { readonly literal: string } | { readonly variable: string }
+
+/**
+ * Fills the path template of an operation.
+ *
+ * What comes out has the segments of the template and none that a URL parser would fold away, so that
+ * no value and no document can reach another resource.
+ */
+export function fillPath(plan: RequestPlan, input: Readonly<Record<string, unknown>>): FilledPath {
+  const [path = "", query] = splitQuery(plan.path)
+  const used = new Set<string>()
+  const filled = tokensOf(path)
+    .map((token) =>
+      "literal" in token
+        ? literalText(plan, token.literal, PATH_RESERVED)
+        : pathValue(plan, token.variable, input),
+    )
+    .join("")
+  const written = filled.startsWith("/") ? filled : `/${filled}`
+  refuseDotSegments(plan, written)
+  const pieces = query === undefined ? [] : query.split("&").filter((piece) => piece !== "")
+  return {
+    path: written,
+    query: pieces.flatMap((piece) => queryPiece(plan, piece, input, used)),
+    used,
+  }
+}
+
+/**
+ * Joins a base URL, an encoded path and an encoded query.
+ *
+ * Throws when the platform's URL parser reads anything else out of it than was put in.
+ */
+export function joinUrl(id: string, base: string, path: string, query: string): string {
+  const root = parseBase(id, base)
+  const prefix = trimEnd(root.pathname, "/")
+  const url = parse(`${root.origin}${prefix}${path}${query === "" ? "" : `?${query}`}`)
+  const isAsWritten = url?.origin === root.origin && url.pathname === prefix + path
+  if (url === undefined || !isAsWritten || !path.startsWith("/")) {
+    throw unusable(id, `its path does not stay below ${root.origin}${prefix}/`)
+  }
+  return url.href
+}
+
+function parseBase(id: string, base: string): URL {
+  const url = parse(base)
+  if (url !== undefined && /^https?:$/.test(url.protocol)) return url
+  throw unusable(id, "its server is not an absolute http: or https: URL; check `baseUrl`")
+}
+
+function pathValue(
+  plan: RequestPlan,
+  name: string,
+  input: Readonly<Record<string, unknown>>,
+): string {
+  const parameter = plan.parameters.find((each) => each.in === "path" && each.name === name)
+  if (parameter === undefined) {
+    throw unusable(plan.id, `no path parameter is declared for "{${name}}" in "${plan.path}"`)
+  }
+  const what = `path parameter "${parameter.key}"`
+  const value = getOwn(input, parameter.key)
+  const text = naming(plan.id, what, () => serializePath(parameter, value))
+  if (text === undefined) throw invalidInput(plan.id, `${what} is missing`)
+  if (text === "") throw invalidInput(plan.id, `${what} is empty, and a path needs a value there`)
+  return text
+}
+
+/** One `name=value` of the template's query; none when a variable in it has no value. */
+function queryPiece(
+  plan: RequestPlan,
+  piece: string,
+  input: Readonly<Record<string, unknown>>,
+  used: Set<string>,
+): string[] {
+  const texts: string[] = []
+  for (const token of tokensOf(piece)) {
+    if ("literal" in token) {
+      texts.push(literalText(plan, token.literal, `${QUERY_RESERVED}+`))
+      continue
+    }
+    const parameter = templateParameter(plan, token.variable)
+    if (parameter === undefined) {
+      throw unusable(plan.id, `no parameter is declared for "{${token.variable}}" in its path`)
+    }
+    if (parameter.in === "query") used.add(parameter.name)
+    const what = `parameter "${parameter.key}"`
+    // The place is a query's, whatever the document calls it: here a dot or a slash is just text.
+    const simple: ParameterModel = { ...parameter, style: "simple", allowReserved: false }
+    const value = getOwn(input, parameter.key)
+    const text = naming(plan.id, what, () => serializePath(simple, value))
+    if (text === undefined) {
+      if (parameter.required) throw invalidInput(plan.id, `${what} is missing`)
+      return []
+    }
+    texts.push(text)
+  }
+  return [texts.join("")]
+}
+
+function templateParameter(plan: RequestPlan, name: string): ParameterModel | undefined {
+  const named = plan.parameters.filter((parameter) => parameter.name === name)
+  return named.find(({ in: place }) => place === "path") ?? named.find(({ in: p }) => p === "query")
+}
+
+/** Before and after the first `?` outside of a variable; a fragment is dropped. */
+function splitQuery(template: string): string[] {
+  const masked = template.replace(/\{[^{}]+\}/g, (variable) => "x".repeat(variable.length))
+  const end = masked.indexOf("#")
+  const whole = end === -1 ? template : template.slice(0, end)
+  const start = masked.indexOf("?")
+  if (start === -1 || start >= whole.length) return [whole]
+  return [whole.slice(0, start), whole.slice(start + 1)]
+}
+
+function tokensOf(template: string): Token[] {
+  // Splitting by a pattern with a group gives literals and variables in turn.
+  return template
+    .split(/\{([^{}]+)\}/)
+    .map((text, index) => (index % 2 === 0 ? { literal: text } : { variable: text }))
+}
+
+function literalText(plan: RequestPlan, literal: string, kept: string): string {
+  return naming(plan.id, `path "${plan.path}"`, () => encodeKeeping(literal, kept))
+}
+
+function refuseDotSegments(plan: RequestPlan, path: string): void {
+  // With `allowReserved` a caller may write `%2F` itself, and a server may take it for a slash.
+  const isRaw = plan.parameters.some((each) => each.in === "path" && each.allowReserved)
+  for (const segment of path.split(isRaw ? /\/|%2f|%5c/i : "/")) {
+    const plain = segment.replaceAll(/%2e/gi, ".")
+    if (plain !== "." && plain !== "..") continue
+    throw invalidInput(
+      plan.id,
+      `path "${plan.path}" would get the segment "${plain}", which leads to another resource; ` +
+        `no path value may be "." or ".."`,
+    )
+  }
+}
+
+function parse(text: string): URL | undefined {
+  try {
+    return new URL(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,71 @@
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import type { ParameterModel, RequestPlan } from "../model.ts"
+import type { AppliedAuth } from "./applied-auth.ts"
+import { naming } from "./fault.ts"
+import { formText } from "./form.ts"
+import { jsonText } from "./json.ts"
+import { contentKind } from "./media.ts"
+import type { FilledPath } from "./path.ts"
+import { serializeQuery } from "./serialize.ts"
+import { encodeKeeping, encodeStrict, QUERY_RESERVED, shapeOf } from "./text.ts"
+
+/**
+ * Writes the query: the template's own, then parameters in their order, then what is fixed, then
+ * credentials.
+ *
+ * What is fixed or proves who is calling cannot be set by an input as well.
+ */
+export function writeQuery(
+  plan: RequestPlan,
+  input: Readonly<Record<string, unknown>>,
+  filled: FilledPath,
+  auth: AppliedAuth | undefined,
+): string {
+  const fixed = Object.entries(plan.fixed?.query ?? {}).map(joined)
+  const credentials = (auth?.query ?? []).map(joined)
+  const taken = new Set([...fixed, ...credentials].map(nameOf))
+  const declared = plan.parameters.flatMap((parameter) => {
+    const value = getOwn(input, parameter.key)
+    if (parameter.in === "querystring") return wholeQuery(plan, parameter, value)
+    if (parameter.in !== "query" || filled.used.has(parameter.name)) return []
+    return naming(plan.id, `query parameter "${parameter.key}"`, () =>
+      serializeQuery(parameter, value).map((pair) => pair.join("=")),
+    )
+  })
+  // A query in a path key often repeats a declared parameter that has only this value.
+  const own = new Set(filled.query)
+  const given = [...filled.query, ...declared.filter((piece) => !own.has(piece))]
+  return [...given.filter((piece) => !taken.has(nameOf(piece))), ...fixed, ...credentials].join("&")
+}
+
+/** The pieces of a parameter that is the query as a whole. */
+function wholeQuery(plan: RequestPlan, parameter: ParameterModel, value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  const text = naming(plan.id, `query "${parameter.key}"`, () => {
+    const type = parameter.content ?? "application/x-www-form-urlencoded"
+    if (contentKind(type) === "json") return encodeStrict(jsonText(value))
+    if (contentKind(type) === "form") {
+      // Text is taken for a query that is written already; only what would end it is encoded.
+      if (typeof value === "string") return encodeKeeping(value.replace(/^\?/, ""), RAW_QUERY)
+      if (isPlainRecord(value)) return formText(new Map(), value)
+    }
+    const shape = shapeOf(value)
+    return encodeStrict(shape.kind === "scalar" ? shape.text : jsonText(value))
+  })
+  return text.split("&").filter((piece) => piece !== "")
+}
+
+const RAW_QUERY = `${QUERY_RESERVED}&+`
+
+function joined([name, value]: readonly [string, string]): string {
+  return `${encodeStrict(name)}=${encodeStrict(value)}`
+}
+
+function nameOf(piece: string): string {
+  const [name = ""] = piece.split("=", 1)
+  try {
+    return decodeURIComponent(name.replaceAll("+", " "))
+  } catch {
+    return name
+  }
+}

@@ -1,0 +1,99 @@
+import type { ServerModel } from "../model.ts"
+import { unusable } from "./fault.ts"
+import { trimEnd } from "../../../internal/trim-end.ts"
+
+/** Values for the variables in server URLs. */
+export type ServerVariables = Readonly<Record<string, string>>
+
+/** Reads the user's `baseUrl`; throws for one that cannot be the start of a URL. */
+export function readBaseUrl(id: string, baseUrl: string | URL): URL {
+  const url = parse(String(baseUrl))
+  if (url === undefined) {
+    throw unusable(id, '`baseUrl` is no absolute URL; write it as in "https://api.example.com/v1"')
+  }
+  const fault = faultOf(url)
+  if (fault !== undefined) throw unusable(id, `\`baseUrl\` ${fault}`)
+  return url
+}
+
+/** A server of a document that can be called. */
+export interface UsableServer {
+  readonly url: URL
+  /** The document leaves the origin to where it came from. */
+  readonly isRelative: boolean
+}
+
+/**
+ * Reads a server of a document; gives in words why it cannot be used, if so.
+ *
+ * Throws when the user's value for a variable is none of those it may have: another server would not
+ * be what the user meant.
+ */
+export function readServer(
+  id: string,
+  server: ServerModel,
+  values: ServerVariables | undefined,
+  documentUrl: string,
+): UsableServer | string {
+  const missing: string[] = []
+  const filled = server.url.replaceAll(/\{([^{}]+)\}/g, (whole, name: string) => {
+    const value = variableOf(id, server, name, values)
+    if (value === undefined) missing.push(name)
+    return value ?? whole
+  })
+  if (missing.length > 0) {
+    return `"${server.url}" has no value for "${missing.join('", "')}" (give it in \`serverVariables\`)`
+  }
+  const url = parse(filled, documentUrl)
+  if (url === undefined) return `"${server.url}" is no URL`
+  const fault = faultOf(url)
+  if (fault !== undefined) return `"${url.protocol}//${url.host}${url.pathname}" ${fault}`
+  const isRelative = parse(filled) === undefined && !/^\s*[\\/]{2}/.test(filled)
+  return { url, isRelative }
+}
+
+/** The path of a URL, without slashes at its end. */
+export function pathOf(url: URL): string {
+  return trimEnd(url.pathname, "/")
+}
+
+function variableOf(
+  id: string,
+  server: ServerModel,
+  name: string,
+  values: ServerVariables | undefined,
+): string | undefined {
+  const variable = server.variables.get(name)
+  const text = values !== undefined && Object.hasOwn(values, name) ? values[name] : undefined
+  if (text === undefined) return variable?.default
+  if (variable?.enum !== undefined && variable.enum.length > 0 && !variable.enum.includes(text)) {
+    const allowed = variable.enum.map((each) => `"${each}"`).join(", ")
+    throw unusable(
+      id,
+      `\`serverVariables\` says "${text}" for "${name}", which must be one of ${allowed}`,
+    )
+  }
+  return text
+}
+
+/** The URL itself stays out of the message where it may hold a secret. */
+function faultOf(url: URL): string | undefined {
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return `starts with "${url.protocol}"; only http: and https: can be called`
+  }
+  if (url.username !== "" || url.password !== "") {
+    return "holds a user name or a password; give credentials as `auth`"
+  }
+  if (url.search !== "" || url.hash !== "") {
+    return "has a query or a fragment; give only scheme, host and path"
+  }
+  return undefined
+}
+
+function parse(text: string, base?: string): URL | undefined {
+  try {
+    return new URL(text, base)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,191 @@
+import { isPrivateHost } from "../../../internal/private-host.ts"
+import { CallError, ErrorCode } from "../../../core/errors.ts"
+import type { RequestPlan, ServerModel } from "../model.ts"
+import { unusable } from "./fault.ts"
+import {
+  pathOf,
+  readBaseUrl,
+  readServer,
+  type ServerVariables,
+  type UsableServer,
+} from "./server-url.ts"
+
+/** What the user says about where requests go. */
+export interface ServerOptions {
+  readonly baseUrl?: string | URL | undefined
+  readonly servers?: "document" | undefined
+  readonly serverVariables?: ServerVariables | undefined
+  /** Where the document came from: relative servers start there. */
+  readonly documentUrl?: string | undefined
+  readonly allowedOrigins?: readonly string[] | undefined
+  readonly blockPrivate?: boolean | undefined
+}
+
+/** Where a request goes. */
+export interface ChosenServer {
+  /** Absolute, without a slash at its end. */
+  readonly base: string
+  readonly origin: string
+}
+
+/**
+ * Chooses the server of an operation.
+ *
+ * The user's `baseUrl` stands for the document's servers. A server that only this operation has, on an
+ * origin of its own, is used when `allowedOrigins` names it; otherwise `EGRESS_BLOCKED`.
+ */
+export function chooseServer(plan: RequestPlan, options: ServerOptions): ChosenServer {
+  if (options.baseUrl !== undefined) return underBaseUrl(plan, options, options.baseUrl)
+  if (options.servers === "document") return documentServer(plan, options)
+  throw unusable(
+    plan.id,
+    'nobody said where to; give `baseUrl`, or `servers: "document"` to use the document\'s servers',
+  )
+}
+
+function underBaseUrl(
+  plan: RequestPlan,
+  options: ServerOptions,
+  baseUrl: string | URL,
+): ChosenServer {
+  const base = readBaseUrl(plan.id, baseUrl)
+  const roots = rootServers(plan, options)
+  const own = ownServer(plan, options, roots)
+  if (own === undefined) return chosen(plan, options, base, pathOf(base))
+  const path = pathOf(own.url)
+  const [first] = roots
+  if (first === undefined) {
+    // Nothing tells this server from the document's, so it is the one that `baseUrl` stands for.
+    const isThere = pathOf(base).endsWith(path)
+    return chosen(plan, options, base, isThere ? pathOf(base) : path)
+  }
+  const root = roots.find(({ url }) => url.origin === own.url.origin)
+  if (root !== undefined || own.isRelative) {
+    return chosen(plan, options, base, moved(pathOf(base), pathOf((root ?? first).url), path))
+  }
+  if (own.url.origin !== base.origin && !isAllowed(own.url, options)) throw elsewhere(plan, own.url)
+  return chosen(plan, options, own.url, path)
+}
+
+/** The path of the user's URL, with the root server's path at its end replaced by the own one. */
+function moved(base: string, root: string, own: string): string {
+  return base.endsWith(root) ? base.slice(0, base.length - root.length) + own : own
+}
+
+function documentServer(plan: RequestPlan, options: ServerOptions): ChosenServer {
+  const roots = rootServers(plan, options)
+  const url = usable(plan, plan.servers, options)[0]?.url ?? roots[0]?.url ?? documentRoot(options)
+  if (url.origin === UNKNOWN_ORIGIN) {
+    throw unusable(
+      plan.id,
+      `the document names no server that can be used (${faults(plan, options)}); give \`baseUrl\``,
+    )
+  }
+  const isRoot = roots.length === 0 || roots.some((root) => root.url.origin === url.origin)
+  if (!isRoot && !isAllowed(url, options)) throw elsewhere(plan, url)
+  if (isPrivateHost(url.hostname) && !isPointedAt(url, options)) {
+    throw blocked(
+      plan,
+      `the document sends it to ${url.origin}, a private address; if that is meant, give it as ` +
+        "`baseUrl` or name it in `allowedOrigins`",
+    )
+  }
+  return chosen(plan, options, url, pathOf(url))
+}
+
+/** Stands for where a document came from while that is not known: no request can go there. */
+const UNKNOWN_ORIGIN = "https://document.invalid"
+
+/** The document's own servers that can be used; none when it leaves them to a place nobody knows. */
+function rootServers(plan: RequestPlan, options: ServerOptions): UsableServer[] {
+  const isImplied = plan.rootServers.every(({ url }) => url === "" || url === "/")
+  if (isImplied && documentBase(options).startsWith(UNKNOWN_ORIGIN)) return []
+  return usable(plan, plan.rootServers, options)
+}
+
+/** The first usable server of the operation or its path, if that is none of the document's. */
+function ownServer(
+  plan: RequestPlan,
+  options: ServerOptions,
+  roots: readonly UsableServer[],
+): UsableServer | undefined {
+  if (plan.servers === plan.rootServers) return undefined
+  if (plan.servers.some(({ url }) => plan.rootServers.some((root) => root.url === url))) {
+    return undefined
+  }
+  const [own] = usable(plan, plan.servers, options)
+  return roots.some(({ url }) => url.href === own?.url.href) ? undefined : own
+}
+
+function usable(
+  plan: RequestPlan,
+  servers: readonly ServerModel[],
+  options: ServerOptions,
+): UsableServer[] {
+  return servers.flatMap((server) => {
+    const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
+    return typeof read === "string" ? [] : [read]
+  })
+}
+
+function faults(plan: RequestPlan, options: ServerOptions): string {
+  const servers = plan.servers.length > 0 ? plan.servers : plan.rootServers
+  const found = servers.map((server) => {
+    const read = readServer(plan.id, server, options.serverVariables, documentBase(options))
+    if (typeof read === "string") return read
+    return `"${server.url}" is relative, and nobody said where the document came from`
+  })
+  return found.length === 0 ? "it has none" : found.join("; ")
+}
+
+function documentBase(options: ServerOptions): string {
+  return options.documentUrl !== undefined && /^https?:/i.test(options.documentUrl)
+    ? options.documentUrl
+    : `${UNKNOWN_ORIGIN}/`
+}
+
+function documentRoot(options: ServerOptions): URL {
+  return new URL("/", documentBase(options))
+}
+
+function isPointedAt(server: URL, options: ServerOptions): boolean {
+  return isAllowed(server, options) || server.origin === documentRoot(options).origin
+}
+
+function isAllowed(server: URL, options: ServerOptions): boolean {
+  return (options.allowedOrigins ?? []).some((allowed) => originOf(allowed) === server.origin)
+}
+
+function originOf(text: string): string | undefined {
+  try {
+    return new URL(text).origin
+  } catch {
+    return undefined
+  }
+}
+
+function chosen(
+  plan: RequestPlan,
+  options: ServerOptions,
+  server: URL,
+  path: string,
+): ChosenServer {
+  if (options.blockPrivate === true && isPrivateHost(server.hostname)) {
+    throw blocked(plan, `${server.origin} is a private address, and \`blockPrivate\` is set`)
+  }
+  return { base: `${server.origin}${path}`, origin: server.origin }
+}
+
+function elsewhere(plan: RequestPlan, server: URL): CallError {
+  return blocked(
+    plan,
+    `the document gives it a server of its own at ${server.origin}; ` +
+      `if that is meant, name "${server.origin}" in \`allowedOrigins\``,
+  )
+}
+
+function blocked(plan: RequestPlan, fault: string): CallError {
+  return new CallError(ErrorCode.EGRESS_BLOCKED, `Operation "${plan.id}" was not sent: ${fault}.`, {
+    operationId: plan.id,
+  })
+}

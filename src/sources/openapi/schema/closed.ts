@@ -1,0 +1,80 @@
+import { Given } from "../../../schema/given.ts"
+import { adoptSchema, type DefinitionSource } from "../../../schema/adopted.ts"
+import type { JsonSchema } from "../../../schema/json.ts"
+import type { SchemaNode, View } from "./convert.ts"
+import type { Definition } from "./definition.ts"
+import type { SchemaStore } from "./store.ts"
+
+/** What a schema refers to. */
+class Roots implements DefinitionSource {
+  readonly store: SchemaStore
+  readonly refs: readonly Definition[]
+  readonly view: View
+
+  constructor(store: SchemaStore, refs: readonly Definition[], view: View) {
+    this.store = store
+    this.refs = refs
+    this.view = view
+  }
+
+  hasMoreThan(count: number): boolean {
+    return this.store.hasMoreThan(this.refs, this.view, count)
+  }
+
+  get(name: string): SchemaNode | undefined {
+    return this.store.named(name, this.view)
+  }
+}
+
+class Closed extends Given {
+  readonly #roots: Roots
+
+  constructor(schema: object, roots: Roots) {
+    super(schema)
+    this.#roots = roots
+  }
+
+  static defsOf(schema: object): unknown {
+    if (!(#roots in schema)) return undefined
+    const { store, refs, view } = schema.#roots
+    return store.closure(refs, view).$defs
+  }
+}
+
+// The same function each time, so that all such schemas have one shape.
+const DEFS: PropertyDescriptor = {
+  enumerable: true,
+  get(this: object) {
+    return Closed.defsOf(this)
+  },
+}
+
+/**
+ * A schema that stands on its own: frozen, with all definitions it needs.
+ *
+ * `$defs` is put together when somebody asks for it. In a large document the closed definitions of all
+ * operations are many times the document, and most are never looked at. A node that was made for this
+ * schema alone, and is `isOwned`, becomes it; others are copied.
+ */
+export function closeSchema(
+  node: SchemaNode,
+  refs: readonly Definition[],
+  store: SchemaStore,
+  view: View,
+  isOwned = false,
+): JsonSchema {
+  const schema: JsonSchema = isOwned ? (node as JsonSchema) : copyOf(node)
+  if (refs.length === 0) adoptSchema(schema)
+  else {
+    const roots = new Roots(store, refs, view)
+    void new Closed(schema, roots)
+    Object.defineProperty(schema, "$defs", DEFS)
+    adoptSchema(schema, roots)
+  }
+  return Object.freeze(schema)
+}
+
+function copyOf(node: SchemaNode): JsonSchema {
+  if (typeof node === "boolean") return node ? {} : { not: {} }
+  return { ...node }
+}

@@ -1,0 +1,563 @@
+// One idea: one walk over a schema of a document, which gives the schema that is checked.
+import { quote } from "../../../internal/describe.ts"
+import { childPointer, isPlainRecord, isSchema, setOwn } from "../../../schema/json.ts"
+import { admitPattern } from "../../../schema/regex/pattern.ts"
+import type { AdmittedPattern } from "../../../schema/regex/pattern.ts"
+import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import { noteAt } from "../note.ts"
+import type { Note } from "../note.ts"
+import { isBottomless } from "../shape.ts"
+import type { Definition } from "./definition.ts"
+import { discriminatorOf, namesOf } from "./discriminator.ts"
+import type { Subtype, Subtypes } from "./discriminator.ts"
+import { Draft } from "./draft.ts"
+import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
+import { IN_PLACE, keywordKind } from "./keywords.ts"
+import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
+import { conflictOf } from "./unsatisfiable.ts"
+
+export type SchemaNode = Readonly<Record<string, unknown>> | boolean
+
+/** Inputs leave out what is read-only, outputs what is write-only. */
+export type View = "input" | "output"
+
+/** What the walk needs to know about the rest of the document. */
+export interface Surroundings {
+  readonly document: OpenAPIDocument
+  /** Outputs have strings where an integer is beyond 2^53. */
+  readonly hasTextIntegers: boolean
+  /** Where a reference leads; `undefined` when there is nothing it could lead to. */
+  refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined
+  readonly subtypes: Subtypes
+}
+
+const MAX_DEPTH = 200
+const MAX_PATTERN = 4096
+const SHALLOW = "less deep"
+// Within a literal a slash is escaped, or in a class.
+const LITERAL = /^\/((?:[^/\\[]|\\.|\[(?:[^\]\\]|\\.)*\])+)\/([dgimsuvy]*)$/su
+
+/** The types of JSON Schema. */
+export const TYPES: ReadonlySet<unknown> = new Set([
+  ...["string", "number", "integer", "boolean", "object", "array", "null"],
+])
+
+type Raw = Readonly<Record<string, unknown>>
+
+// Most schemas have neither: all of them share these.
+export const NO_REFS: readonly Definition[] = Object.freeze([])
+export const NO_NOTES: readonly Note[] = Object.freeze([])
+
+/** One walk: where it is, what it may spend, what it found. */
+export class Walk {
+  readonly view: View
+  readonly file: SourceFile
+  /** The definitions that are referred to. */
+  refs: readonly Definition[] = NO_REFS
+  notes: readonly Note[] = NO_NOTES
+  /** The other view of the same schema is not the same. */
+  dependsOnView = false
+  /** The definition that is walked; references back to it without a step into the value are loops. */
+  readonly definition: Definition | undefined
+  readonly #around: Surroundings
+  readonly #start: string
+  /** Keys on the way to the place that is walked; they become a pointer only when there is a note. */
+  readonly #trail: Array<string | number> = []
+  readonly #bit: 1 | 2
+  readonly #hides: boolean
+  readonly #lenientRefs: boolean
+  #budget: number
+  /** What is walked next is a member of an `allOf`: a parent there stands for itself alone. */
+  #isParent = false
+
+  constructor(
+    around: Surroundings,
+    view: View,
+    file: SourceFile,
+    pointer: string,
+    definition: Definition | undefined,
+    budget: number,
+  ) {
+    this.#around = around
+    this.view = view
+    this.file = file
+    this.#start = pointer
+    this.definition = definition
+    this.#bit = hiddenBit(view)
+    this.#hides = around.document.hidesProperties
+    this.#lenientRefs = around.document.version === "3.1"
+    this.#budget = budget
+    this.dependsOnView = around.hasTextIntegers
+  }
+
+  /** Says what is different at the place that is walked. */
+  note(message: string, keyword?: string): void {
+    const at = this.#trail.reduce<string>(childPointer, this.#start)
+    const pointer = keyword === undefined ? at : childPointer(at, keyword)
+    const { file } = this
+    this.notes = [...this.notes, noteAt(this.#around.document, { file, pointer }, message)]
+  }
+
+  /** Notes what a limit costs, for the operation and for the document. */
+  #lose(message: string, loss: string): void {
+    this.note(message)
+    this.#around.document.losses.add(loss)
+  }
+
+  /** `gone` are properties that other members of an `allOf` leave out. */
+  schema(raw: unknown, inPlace: boolean, gone?: ReadonlySet<string>): SchemaNode {
+    const isParent = this.#isParent
+    this.#isParent = false
+    if (!isPlainRecord(raw)) {
+      if (typeof raw === "boolean") return raw
+      this.note(`A schema must be an object, got ${quote(raw)}; anything is accepted here.`)
+      return true
+    }
+    if (this.#trail.length > MAX_DEPTH) {
+      this.#lose(
+        `Nested deeper than ${MAX_DEPTH} steps; what lies deeper accepts anything.`,
+        `Schemas that are nested deeper than ${MAX_DEPTH} steps accept anything from there on.`,
+      )
+      return true
+    }
+    if (--this.#budget < 0) {
+      if (this.#budget === -1) {
+        this.#lose(
+          "The schema is too large; from here on it accepts anything.",
+          "Schemas of very many parts accept anything from some part on.",
+        )
+      }
+      return true
+    }
+    const ref = raw["$ref"] ?? raw["$dynamicRef"]
+    if (typeof ref !== "string") return this.#keywords(raw, undefined, inPlace, gone)
+    const subtypes = inPlace || isParent ? undefined : this.#around.subtypes.of(ref, this.file)
+    if (subtypes !== undefined) {
+      this.dependsOnView = true
+      if (this.view === "input") return this.#alternatives(raw, subtypes)
+    }
+    const target = this.#around.refer(ref, this, inPlace)
+    if (!this.#lenientRefs) return reference(raw, target)
+    return this.#keywords(raw, target, inPlace, gone)
+  }
+
+  /** A reference to a parent, spread over what extends it. */
+  #alternatives(raw: Raw, subtypes: readonly Subtype[]): SchemaNode {
+    const anyOf = subtypes.map(({ ref, property, names }) => {
+      const target = this.#around.refer(ref, this, false)
+      return target === undefined ? true : namedBy(target.reference, property, names)
+    })
+    const { description, title } = raw
+    const out: Record<string, unknown> = { anyOf }
+    if (typeof description === "string") out["description"] = description
+    if (typeof title === "string") out["title"] = title
+    return (raw["nullable"] ?? raw["x-nullable"]) === true ? orNull(out) : out
+  }
+
+  /** Alternatives of an input: one that a discriminator names is checked, and several may match. */
+  #union(raw: Raw, keyword: "anyOf" | "oneOf", draft: Draft): void {
+    const discriminator = discriminatorOf(raw)
+    if (keyword === "oneOf" || discriminator !== undefined) this.dependsOnView = true
+    if (this.view !== "input") return
+    if (discriminator !== undefined) {
+      const members = raw[keyword] as readonly unknown[]
+      const made = draft.get(keyword) as readonly SchemaNode[]
+      const named = made.map((schema, index) => {
+        const ref = isPlainRecord(members[index]) ? members[index]["$ref"] : undefined
+        if (typeof ref !== "string") return schema
+        const names = namesOf(this.#around.document, discriminator, ref, this.file)
+        return namedBy(schema, discriminator.name, names)
+      })
+      draft.set(keyword, named)
+    }
+    if (keyword === "oneOf") loosen(keyword, raw, draft)
+  }
+
+  /**
+   * Takes over the keywords of a schema.
+   *
+   * One that needs no change is used as it is, and of the others only what changes is made anew: the
+   * schemas of a large document are most of its memory.
+   */
+  #keywords(
+    raw: Raw,
+    target: Definition | undefined,
+    inPlace: boolean,
+    gone: ReadonlySet<string> | undefined,
+  ): SchemaNode {
+    const conflict = this.#conflict(raw)
+    if (conflict !== undefined) return conflict
+    const draft = new Draft(raw)
+    const before = this.notes.length
+    let nullable = false
+    let hidden = gone
+    let patterns: Raw | undefined
+    const keywords = Object.keys(raw)
+    for (let index = 0; index < keywords.length; index++) {
+      const keyword = keywords[index] as string
+      const value = raw[keyword]
+      switch (keywordKind(keyword)) {
+        case "text":
+          if (typeof value !== "string") draft.drop(this.#malformed(keyword, value, "a text"))
+          break
+        case "type":
+          if (!TYPES.has(value) || value === "string") this.#type(raw, value, draft)
+          if (this.#around.hasTextIntegers) this.#textInteger(raw, draft)
+          break
+        case "properties":
+          if (isPlainRecord(value)) hidden = this.#properties(value, draft, hidden)
+          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
+          break
+        case "required":
+          if (!Array.isArray(value)) {
+            draft.drop(keyword)
+            if (typeof value !== "boolean") this.#malformed(keyword, value, "a list of names")
+          }
+          break
+        case "items":
+          this.#items(raw, value, draft)
+          break
+        case "schema":
+          if (isSchema(value)) {
+            const noted = this.notes.length
+            draft.set(keyword, this.#at(keyword, value, inPlace && IN_PLACE.has(keyword)))
+            if (this.notes.length > noted) loosen(keyword, raw, draft)
+          } else draft.drop(this.#malformed(keyword, value, "a schema"))
+          break
+        case "list":
+          if (Array.isArray(value) && value.length > 0) {
+            const noted = this.notes.length
+            draft.set(keyword, this.#list(raw, keyword, value, inPlace && IN_PLACE.has(keyword)))
+            const isWider = this.notes.length > noted || value.some(isBinaryMember)
+            // A long integer as text may fit two alternatives.
+            const isText = this.#around.hasTextIntegers && this.view === "output"
+            if (keyword === "oneOf" || keyword === "anyOf") this.#union(raw, keyword, draft)
+            if (isWider || isText) loosen(keyword, raw, draft)
+          } else draft.drop(this.#malformed(keyword, value, "a list of one or more schemas"))
+          break
+        case "map":
+          if (isPlainRecord(value)) draft.set(keyword, this.#map(keyword, value))
+          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
+          break
+        case "enum":
+          if (!Array.isArray(value) || value.length === 0) {
+            draft.drop(this.#malformed(keyword, value, "a list of one or more values"))
+          } else if (isBottomless(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
+          break
+        case "data":
+          if (isBottomless(value)) draft.drop(this.#malformed(keyword, value, SHALLOW))
+          break
+        case "example":
+          draft.drop(keyword)
+          if (raw["examples"] === undefined && !isBottomless(value)) draft.set("examples", [value])
+          break
+        case "examples":
+          if (!Array.isArray(value) || isBottomless(value)) draft.drop(keyword)
+          break
+        case "number":
+          if (!isNumber(value) || (keyword === "multipleOf" && value <= 0)) {
+            draft.drop(this.#malformed(keyword, value, "a number"))
+          }
+          break
+        case "count":
+          if (!Number.isInteger(value) || (value as number) < 0) {
+            draft.drop(this.#malformed(keyword, value, "a whole number of 0 or more"))
+          }
+          break
+        case "limit":
+          if (typeof value === "boolean") exclusive(raw, draft, keyword)
+          else if (!isNumber(value)) {
+            draft.drop(this.#malformed(keyword, value, "a number or a boolean"))
+          }
+          break
+        case "flag":
+          if (typeof value !== "boolean") draft.drop(keyword)
+          break
+        case "nullable":
+          nullable ||= value === true
+          draft.drop(keyword)
+          break
+        case "pattern": {
+          const pattern = this.#usable(value, keyword)
+          if (pattern === undefined) draft.drop(keyword)
+          else draft.set(keyword, pattern)
+          break
+        }
+        case "patternProperties":
+          if (isPlainRecord(value)) patterns = value
+          else draft.drop(this.#malformed(keyword, value, "an object of schemas"))
+          break
+        case "dependentRequired":
+          if (!isPlainRecord(value) || !Object.values(value).every(isNames)) {
+            draft.drop(this.#malformed(keyword, value, "an object of lists of names"))
+          }
+          break
+        case "format":
+          if (value === "byte" && raw["contentEncoding"] === undefined) {
+            draft.set("contentEncoding", "base64")
+          } else if (typeof value !== "string") {
+            draft.drop(this.#malformed(keyword, value, "a text"))
+          }
+          break
+        case "skip":
+          draft.drop(keyword)
+          break
+        case undefined:
+          // Extensions and unknown words: what is small may tell a reader something.
+          if (typeof value === "object" && value !== null) draft.drop(keyword)
+          break
+      }
+    }
+    const { required } = raw
+    if (Array.isArray(required)) this.#required(required, draft, hidden)
+    // Last, since a pattern that cannot be used changes what `additionalProperties` may say.
+    if (patterns !== undefined) this.#patternProperties(patterns, draft)
+    if (this.notes.length > before) {
+      // What was left out may be what names these.
+      draft.drop("unevaluatedProperties")
+      draft.drop("unevaluatedItems")
+    }
+    if (target !== undefined) draft.set("$ref", target.ref)
+    const schema = draft.finish()
+    return nullable ? orNull({ ...schema }) : schema
+  }
+
+  /** What stands for a schema that no value fits. */
+  #conflict(raw: Raw): SchemaNode | undefined {
+    if (!Array.isArray(raw["allOf"])) return undefined
+    const why = conflictOf(this.#around.document, raw, this.file)
+    if (why === undefined) return undefined
+    this.note(`No value fits all of "allOf": ${why}. Anything is accepted here.`, "allOf")
+    const { title, description } = raw
+    return {
+      ...(typeof title === "string" && { title }),
+      ...(typeof description === "string" && { description }),
+    }
+  }
+
+  /** A schema under a keyword, or under a key or index below it. */
+  #at(
+    step: string | number,
+    value: unknown,
+    inPlace: boolean,
+    gone?: ReadonlySet<string>,
+  ): SchemaNode {
+    this.#trail.push(step)
+    const schema = this.schema(value, inPlace, gone)
+    this.#trail.pop()
+    return schema
+  }
+
+  #type(raw: Raw, value: unknown, draft: Draft): void {
+    if (isBinary(raw)) {
+      // Bytes are handed over as bytes, not as text.
+      draft.drop("type")
+      draft.set("format", "binary")
+    } else if (!TYPES.has(value)) {
+      const isList = Array.isArray(value) && value.length > 0
+      if (isList && value.every((type) => TYPES.has(type))) {
+        if (new Set(value).size < value.length) draft.set("type", [...new Set(value)])
+      } else draft.drop(this.#malformed("type", value, "a JSON type or a list of them"))
+    }
+  }
+
+  /** An integer may come as text, in an output. */
+  #textInteger(raw: Raw, draft: Draft): void {
+    const type = draft.get("type")
+    const types: unknown[] = Array.isArray(type) ? type : [type]
+    if (!types.includes("integer") && !types.includes("number")) return
+    if (this.view === "input" || !types.every((one) => TYPES.has(one))) return
+    if (types.includes("string") || "enum" in raw || "const" in raw) return
+    draft.set("type", [...types, "string"])
+    if (raw["pattern"] === undefined) draft.set("pattern", "^-?[0-9]{16,}$")
+  }
+
+  #properties(
+    value: Raw,
+    draft: Draft,
+    gone: ReadonlySet<string> | undefined,
+  ): ReadonlySet<string> | undefined {
+    const properties = new Draft(value)
+    let names: Set<string> | undefined
+    this.#trail.push("properties")
+    const keys = Object.keys(value)
+    for (let index = 0; index < keys.length; index++) {
+      const name = keys[index] as string
+      const property = value[name]
+      if (this.#hides) {
+        const hidden = hiddenOf(this.#around.document, property, this.file)
+        if (hidden !== 0) {
+          this.dependsOnView = true
+          if ((hidden & this.#bit) !== 0) {
+            ;(names ??= new Set()).add(name)
+            properties.drop(name)
+            continue
+          }
+        }
+      }
+      properties.set(name, this.#at(name, property, false))
+    }
+    this.#trail.pop()
+    draft.set("properties", properties.finish())
+    return names === undefined ? gone : new Set([...names, ...(gone ?? [])])
+  }
+
+  #required(names: readonly unknown[], draft: Draft, gone: ReadonlySet<string> | undefined): void {
+    const isFine = gone === undefined && names.length > 0 && isNames(names)
+    if (isFine) return
+    const kept: string[] = []
+    for (const name of names) {
+      if (typeof name !== "string") this.#malformed("required", name, "a list of names")
+      else if (gone?.has(name) !== true) kept.push(name)
+    }
+    if (kept.length === 0) draft.drop("required")
+    else if (kept.length < names.length) draft.set("required", kept)
+  }
+
+  #items(raw: Raw, value: unknown, draft: Draft): void {
+    if (isSchema(value)) {
+      draft.set("items", this.#at("items", value, false))
+      return
+    }
+    if (!Array.isArray(value)) {
+      draft.drop(this.#malformed("items", value, "a schema"))
+      return
+    }
+    // A tuple, as it was written before 2020-12.
+    const rest = raw["additionalItems"]
+    if (value.length > 0) {
+      this.#trail.push("items")
+      draft.set(
+        "prefixItems",
+        value.map((item, index) => this.#at(index, item, false)),
+      )
+      this.#trail.pop()
+    }
+    if (isSchema(rest)) draft.set("items", this.#at("additionalItems", rest, false))
+    else draft.drop("items")
+  }
+
+  #list(
+    raw: Raw,
+    keyword: string,
+    value: readonly unknown[],
+    inPlace: boolean,
+  ): readonly unknown[] {
+    let gone: ReadonlySet<string> | undefined
+    if (keyword === "allOf" && this.#hides) {
+      const members = [raw["properties"] === undefined ? undefined : raw, ...value]
+      const hidden = hiddenNames(this.#around.document, members, this.file, this.#bit)
+      gone = hidden.names
+      this.dependsOnView ||= hidden.dependsOnView
+    }
+    this.#trail.push(keyword)
+    let out: unknown[] | undefined
+    for (let index = 0; index < value.length; index++) {
+      this.#isParent = keyword === "allOf"
+      const schema = this.#at(index, value[index], inPlace, gone)
+      if (schema !== value[index]) (out ??= value.slice())[index] = schema
+    }
+    this.#trail.pop()
+    return out ?? value
+  }
+
+  #map(keyword: string, value: Raw): Raw {
+    const draft = new Draft(value)
+    this.#trail.push(keyword)
+    for (const key of Object.keys(value)) draft.set(key, this.#at(key, value[key], false))
+    this.#trail.pop()
+    return draft.finish()
+  }
+
+  #usable(pattern: unknown, ...keys: string[]): string | undefined {
+    this.#trail.push(...keys)
+    let usable: string | undefined
+    if (typeof pattern !== "string") {
+      this.note(`"pattern" must be a text, got ${quote(pattern)}; any text is accepted.`)
+    } else {
+      const admitted = admitWritten(pattern)
+      if ("pattern" in admitted) {
+        usable = admitted.pattern
+        if (admitted.limit !== undefined) {
+          this.note(
+            `Pattern ${quote(pattern)} may take long, so text of more than ${admitted.limit} characters may go unchecked.`,
+          )
+        }
+      } else {
+        const why = admitted.code === "bad-pattern" ? "cannot be used" : "may take for ever"
+        if (pattern.length > MAX_PATTERN) {
+          this.#around.document.losses.add(
+            `Patterns of over ${MAX_PATTERN} characters accept any text.`,
+          )
+        }
+        this.note(
+          `Pattern ${quote(pattern)} ${why}: ${admitted.reason}. Any text is accepted here.`,
+        )
+      }
+    }
+    this.#trail.length -= keys.length
+    return usable
+  }
+
+  #patternProperties(value: Raw, draft: Draft): void {
+    const properties: Record<string, unknown> = {}
+    for (const key of Object.keys(value)) {
+      const pattern = this.#usable(key, "patternProperties", key)
+      // Without the pattern its properties would count as additional ones; so nothing is additional.
+      if (pattern === undefined) draft.set("additionalProperties", true)
+      else {
+        this.#trail.push("patternProperties")
+        setOwn(properties, pattern, this.#at(key, value[key], false))
+        this.#trail.pop()
+      }
+    }
+    draft.set("patternProperties", properties)
+  }
+
+  #malformed(keyword: string, value: unknown, expected: string): string {
+    this.note(`"${keyword}" must be ${expected}, got ${quote(value)}; it is left out.`, keyword)
+    return keyword
+  }
+}
+
+/** Before 3.1 nothing counts beside a reference, but what is said about it is worth showing. */
+function reference(raw: Raw, target: Definition | undefined): SchemaNode {
+  const { description, title } = raw
+  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
+  if (target !== undefined && description === undefined && title === undefined && !isNullable) {
+    return target.reference
+  }
+  const out: Record<string, unknown> = target === undefined ? {} : { $ref: target.ref }
+  if (typeof description === "string") out["description"] = description
+  if (typeof title === "string") out["title"] = title
+  return isNullable ? orNull(out) : out
+}
+
+/** An alternative whose discriminator, where a value has it, has one of these values. */
+function namedBy(
+  schema: SchemaNode,
+  property: string,
+  names: readonly string[] | undefined,
+): SchemaNode {
+  if (names === undefined || typeof schema === "boolean") return schema
+  const properties: Record<string, unknown> = {}
+  setOwn(properties, property, { enum: names })
+  return "properties" in schema ? { allOf: [schema, { properties }] } : { ...schema, properties }
+}
+
+/** Where bytes are meant anything is let in, since there are many forms of them. */
+function isBinaryMember(value: unknown): boolean {
+  return isPlainRecord(value) && isBinary(value)
+}
+
+/** Some documents write a pattern as a literal of JavaScript, `/^a$/`: the slashes are no part of it. */
+function admitWritten(pattern: string): AdmittedPattern {
+  const [, inner, flags = ""] = LITERAL.exec(pattern) ?? []
+  if (inner === undefined) return admitPattern(pattern, MAX_PATTERN)
+  if (!/[ims]/.test(flags)) return admitPattern(inner, MAX_PATTERN)
+  return { code: "bad-pattern", reason: `a schema has no form for its flags, "${flags}"` }
+}
+
+function isNames(value: unknown): boolean {
+  return Array.isArray(value) && value.every((name) => typeof name === "string")
+}

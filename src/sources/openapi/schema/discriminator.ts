@@ -1,0 +1,143 @@
+import { escapeToken, getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+const MAX_DEPTH = 8
+/** Subtypes that one reference is spread over; more say less than none. */
+const MAX_SUBTYPES = 64
+
+/** A subtype of a parent, as a schema elsewhere refers to it, and how values name it. */
+export interface Subtype {
+  readonly ref: string
+  /** The property that holds one of `names`; they are undefined where the subtype says so itself. */
+  readonly property: string
+  readonly names: readonly string[] | undefined
+}
+
+/** The property that a schema says its alternatives are told apart by. */
+export function discriminatorOf(
+  raw: Raw,
+): { readonly name: string; readonly mapping: Raw } | undefined {
+  const discriminator = getOwn(raw, "discriminator")
+  // Swagger 2.0 has just the name there.
+  const name = isPlainRecord(discriminator) ? discriminator["propertyName"] : discriminator
+  if (typeof name !== "string" || name === "") return undefined
+  const mapping = isPlainRecord(discriminator) ? discriminator["mapping"] : undefined
+  return { name, mapping: isPlainRecord(mapping) ? mapping : {} }
+}
+
+/**
+ * The values by which a discriminator names an alternative.
+ *
+ * Nothing where the alternative says itself which values the property may have.
+ */
+export function namesOf(
+  document: OpenAPIDocument,
+  { name, mapping }: { readonly name: string; readonly mapping: Raw },
+  ref: string,
+  file: SourceFile,
+): readonly string[] | undefined {
+  const place = document.lookUp(ref, file)
+  if (isBroken(place) || decides(document, place, name, 0)) return undefined
+  const mapped = Object.keys(mapping).filter((value) => {
+    const target = mappedPlace(document, mapping[value], file)
+    return target?.pointer === place.pointer && target.file === place.file
+  })
+  return mapped.length > 0 ? mapped : [place.pointer.slice(place.pointer.lastIndexOf("/") + 1)]
+}
+
+function mappedPlace(
+  document: OpenAPIDocument,
+  value: unknown,
+  file: SourceFile,
+): Place | undefined {
+  if (typeof value !== "string") return undefined
+  const isName = /^[A-Za-z0-9._-]+$/.test(value)
+  const folder = document.version === "2.0" ? "#/definitions/" : "#/components/schemas/"
+  const named = isName ? document.lookUp(folder + escapeToken(value), file) : undefined
+  const place = named === undefined || isBroken(named) ? document.lookUp(value, file) : named
+  return isBroken(place) ? undefined : place
+}
+
+/** Whether a schema, or one that it is made of, lists the values of a property. */
+function decides(document: OpenAPIDocument, place: Place, name: string, depth: number): boolean {
+  const followed = document.follow(place.value, place.file, place.pointer)
+  if (depth > MAX_DEPTH || isBroken(followed) || !isPlainRecord(followed.value)) return false
+  const { properties, allOf } = followed.value
+  const property = isPlainRecord(properties) ? getOwn(properties, name) : undefined
+  if (property !== undefined) {
+    const own = document.follow(property, followed.file, "")
+    const raw = isBroken(own) ? undefined : own.value
+    if (isPlainRecord(raw) && (raw["const"] !== undefined || raw["enum"] !== undefined)) return true
+  }
+  return (Array.isArray(allOf) ? allOf : []).some((value: unknown) =>
+    decides(document, { value, file: followed.file, pointer: "" }, name, depth + 1),
+  )
+}
+
+/** Which schemas of a document extend which, by `allOf`; found when it is first asked. */
+export class Subtypes {
+  readonly #document: OpenAPIDocument
+  #children: Map<unknown, string[]> | undefined
+
+  constructor(document: OpenAPIDocument) {
+    this.#document = document
+  }
+
+  /** The subtypes of a parent that has a discriminator and no alternatives of its own, and the parent. */
+  of(ref: string, file: SourceFile): readonly Subtype[] | undefined {
+    const document = this.#document
+    const place = document.lookUp(ref, file)
+    if (file !== document.entry || isBroken(place) || !isPlainRecord(place.value)) return undefined
+    const { oneOf, anyOf } = place.value
+    const discriminator = discriminatorOf(place.value)
+    if (discriminator === undefined || oneOf !== undefined || anyOf !== undefined) return undefined
+    const refs = this.#descendants(place.value)
+    if (refs.length === 0 || refs.length > MAX_SUBTYPES) return undefined
+    // The parent last: it is the one that fits most.
+    return [...refs, ref].map((one) => ({
+      ref: one,
+      property: discriminator.name,
+      names: namesOf(document, discriminator, one, place.file),
+    }))
+  }
+
+  #descendants(parent: unknown): readonly string[] {
+    const children = (this.#children ??= this.#find())
+    const found = new Set(children.get(parent))
+    // A set is walked to its end, what is added on the way included.
+    for (const ref of found) {
+      const place = this.#document.lookUp(ref, this.#document.entry)
+      if (isBroken(place) || found.size > MAX_SUBTYPES) continue
+      for (const below of children.get(place.value) ?? []) found.add(below)
+    }
+    return [...found]
+  }
+
+  #find(): Map<unknown, string[]> {
+    const document = this.#document
+    const children = new Map<unknown, string[]>()
+    const isLegacy = document.version === "2.0"
+    const components = isLegacy ? document.root : getOwn(document.root, "components")
+    const schemas = isPlainRecord(components)
+      ? getOwn(components, isLegacy ? "definitions" : "schemas")
+      : undefined
+    if (!isPlainRecord(schemas)) return children
+    const folder = isLegacy ? "#/definitions/" : "#/components/schemas/"
+    for (const name of Object.keys(schemas)) {
+      const schema = schemas[name]
+      const allOf = isPlainRecord(schema) ? schema["allOf"] : undefined
+      for (const member of Array.isArray(allOf) ? (allOf as unknown[]) : []) {
+        const ref = isPlainRecord(member) ? member["$ref"] : undefined
+        const parent = typeof ref === "string" ? document.lookUp(ref, document.entry) : undefined
+        if (parent === undefined || isBroken(parent)) continue
+        const known = children.get(parent.value)
+        if (known === undefined) children.set(parent.value, [folder + escapeToken(name)])
+        else known.push(folder + escapeToken(name))
+      }
+    }
+    return children
+  }
+}

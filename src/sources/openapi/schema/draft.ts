@@ -1,0 +1,42 @@
+import { setOwn } from "../../../schema/json.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** An object that is taken over: the source itself as long as nothing changes, then a copy of it. */
+export class Draft {
+  readonly #source: Raw
+  #copy: Record<string, unknown> | undefined = undefined
+  #dropped: Set<string> | undefined = undefined
+
+  constructor(source: Raw) {
+    this.#source = source
+  }
+
+  set(key: string, value: unknown): void {
+    this.#dropped?.delete(key)
+    if (this.#copy === undefined) {
+      if (this.#source[key] === value) return
+      // Copied as a whole, which is much cheaper than key by key; and `__proto__` stays a property.
+      this.#copy = { ...this.#source }
+    }
+    this.#copy[key] = value
+  }
+
+  get(key: string): unknown {
+    return (this.#copy ?? this.#source)[key]
+  }
+
+  drop(key: string): void {
+    ;(this.#dropped ??= new Set()).add(key)
+  }
+
+  finish(): Raw {
+    const whole = this.#copy ?? this.#source
+    if (this.#dropped === undefined) return whole
+    const out: Record<string, unknown> = {}
+    for (const key of Object.keys(whole)) {
+      if (!this.#dropped.has(key)) setOwn(out, key, whole[key])
+    }
+    return out
+  }
+}

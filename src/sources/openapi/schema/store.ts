@@ -1,0 +1,243 @@
+import { getOwn, isPlainRecord } from "../../../schema/json.ts"
+import { brokenMessage, isBroken } from "../document.ts"
+import type { OpenAPIDocument, Place, SourceFile } from "../document.ts"
+import type { Note } from "../note.ts"
+import type { SchemaNode, Surroundings, View } from "./convert.ts"
+import { NO_NOTES, NO_REFS, Walk } from "./convert.ts"
+import { Subtypes } from "./discriminator.ts"
+import { Definition } from "./definition.ts"
+import type { Closure, Converted } from "./definition.ts"
+import { IN_PLACE } from "./keywords.ts"
+import { isUnchanged } from "./unchanged.ts"
+
+const NOTHING: Closure = { members: [], $defs: Object.freeze({}) }
+
+/** Nodes of one schema; more is an attack, or a schema nobody can check. */
+const MAX_NODES = 200_000
+
+/**
+ * The schemas of a document: each is converted once, when it is first needed, and shared by all
+ * operations that use it.
+ */
+export class SchemaStore implements Surroundings {
+  readonly document: OpenAPIDocument
+  readonly subtypes: Subtypes
+  readonly hasTextIntegers: boolean
+  readonly #definitions = new Map<SourceFile, Map<string, Definition>>()
+  readonly #named = new Map<string, Definition>()
+  /** Schemas that are nothing but a reference. */
+  readonly #references = new Map<SourceFile, Map<string, Converted>>()
+  #searches = 0
+
+  /** With text integers, outputs have strings where an integer is beyond 2^53. */
+  constructor(document: OpenAPIDocument, hasTextIntegers = false) {
+    this.document = document
+    this.subtypes = new Subtypes(document)
+    this.hasTextIntegers = hasTextIntegers
+  }
+
+  /** Takes over a schema that stands in an operation. */
+  convert(raw: unknown, file: SourceFile, pointer: string, view: View): Converted {
+    const isWritten = view === "output" && this.hasTextIntegers
+    if (!isWritten && isUnchanged(raw, this.document.hidesProperties)) {
+      return { schema: raw, refs: NO_REFS, notes: NO_NOTES }
+    }
+    const ref = onlyRef(raw)
+    const known = ref === undefined ? undefined : this.#references.get(file)?.get(ref)
+    if (known !== undefined) return known
+    const walk = new Walk(this, view, file, pointer, undefined, MAX_NODES)
+    const schema = walk.schema(raw, false)
+    const converted = { schema, refs: walk.refs, notes: walk.notes }
+    // Where it leads is the same wherever it stands; only a note has the place in it.
+    const isSame = walk.notes.length === 0 && !walk.dependsOnView
+    if (ref !== undefined && isSame) this.#keep(file, ref, converted)
+    return converted
+  }
+
+  #keep(file: SourceFile, ref: string, converted: Converted): void {
+    let known = this.#references.get(file)
+    if (known === undefined) this.#references.set(file, (known = new Map()))
+    known.set(ref, converted)
+  }
+
+  /** All definitions that these need, directly or not. The same ones give the same object. */
+  closure(refs: readonly Definition[], view: View): Closure {
+    const [first] = refs
+    if (first === undefined) return NOTHING
+    let largest = this.#closureOf(first, view)
+    let others = false
+    for (const ref of refs) {
+      if (ref === first) continue
+      others = true
+      const closure = this.#closureOf(ref, view)
+      if (closure.members.length > largest.members.length) largest = closure
+    }
+    if (!others) return largest
+    const search = ++this.#searches
+    const members: Definition[] = []
+    for (const ref of refs) add(this.#closureOf(ref, view).members, members, search)
+    return members.length === largest.members.length ? largest : this.#collect(members, view)
+  }
+
+  /** Whether these need more definitions than so many; no more are converted to tell. */
+  hasMoreThan(refs: readonly Definition[], view: View, count: number): boolean {
+    const members = new Set(refs)
+    // A set is walked to its end, what is added on the way included.
+    for (const member of members) {
+      if (members.size > count) return true
+      for (const ref of this.#convert(member, view).refs) members.add(ref)
+    }
+    return members.size > count
+  }
+
+  /** A definition that some schema of this document refers to. */
+  named(name: string, view: View): SchemaNode | undefined {
+    const definition = this.#named.get(name)
+    return definition && this.#convert(definition, view).schema
+  }
+
+  /** What could not be taken over of some definitions. */
+  notes(members: readonly Definition[], view: View): Note[] {
+    const found: Note[] = []
+    for (const member of members) {
+      const { notes } = this.#convert(member, view)
+      if (notes.length > 0) found.push(...notes)
+    }
+    return found
+  }
+
+  refer(ref: string, walk: Walk, inPlace: boolean): Definition | undefined {
+    const place = this.document.lookUp(ref, walk.file)
+    if (isBroken(place)) {
+      walk.note(`${brokenMessage(place)} Anything is accepted here.`)
+      return undefined
+    }
+    if (typeof place.value !== "object" && typeof place.value !== "boolean") {
+      walk.note(`Reference "${ref}" leads to something that is no schema.`)
+      return undefined
+    }
+    const definition = this.#at(place)
+    if (inPlace && walk.definition !== undefined && this.#returns(definition, walk.definition)) {
+      walk.note(`Reference "${ref}" leads back to itself; anything is accepted here.`)
+      return undefined
+    }
+    if (!walk.refs.includes(definition)) walk.refs = [...walk.refs, definition]
+    return definition
+  }
+
+  #convert(definition: Definition, view: View): Converted {
+    const known = definition.converted[view]
+    if (known !== undefined) return known
+    const { value, file, pointer } = definition.place
+    const walk = new Walk(this, view, file, pointer, definition, MAX_NODES)
+    const schema = walk.schema(value, true)
+    const converted = { schema, refs: walk.refs, notes: walk.notes }
+    definition.converted[view] = converted
+    if (!walk.dependsOnView) definition.converted[view === "input" ? "output" : "input"] = converted
+    return converted
+  }
+
+  #closureOf(root: Definition, view: View): Closure {
+    const known = root.closures[view]
+    if (known !== undefined) return known
+    const search = ++this.#searches
+    const members = [root]
+    root.mark = search
+    let largest: Closure | undefined
+    // The list grows while it is walked.
+    for (const member of members) {
+      const inner = member.closures[view]
+      if (inner === undefined) {
+        add(this.#convert(member, view).refs, members, search)
+        continue
+      }
+      if (largest === undefined || inner.members.length > largest.members.length) largest = inner
+      add(inner.members, members, search)
+    }
+    const closure =
+      members.length === largest?.members.length ? largest : this.#collect(members, view)
+    root.closures[view] = closure
+    return closure
+  }
+
+  #collect(members: readonly Definition[], view: View): Closure {
+    const $defs: Record<string, SchemaNode> = {}
+    for (const member of members) $defs[member.name] = this.#convert(member, view).schema
+    return { members, $defs }
+  }
+
+  #at(place: Place): Definition {
+    const { file, pointer } = place
+    let definitions = this.#definitions.get(file)
+    if (definitions === undefined) this.#definitions.set(file, (definitions = new Map()))
+    let found = definitions.get(pointer)
+    if (found === undefined) {
+      const wanted = definitionName(pointer, file)
+      let name = wanted
+      for (let count = 2; this.#named.has(name); count++) name = `${wanted}_${count}`
+      found = new Definition(name, place)
+      this.#named.set(name, found)
+      definitions.set(pointer, found)
+    }
+    return found
+  }
+
+  /** Whether one definition leads to another without a step into the value: that could never be checked. */
+  #returns(from: Definition, to: Definition): boolean {
+    const seen = new Set([from])
+    for (const definition of seen) {
+      if (definition === to) return true
+      const { value, file } = definition.place
+      this.#eachInPlace(value, file, 0, (next) => seen.add(next))
+    }
+    return false
+  }
+
+  #eachInPlace(
+    schema: unknown,
+    file: SourceFile,
+    depth: number,
+    visit: (definition: Definition) => void,
+  ): void {
+    if (!isPlainRecord(schema) || depth > 64) return
+    const ref = getOwn(schema, "$ref")
+    if (typeof ref === "string") {
+      const place = this.document.lookUp(ref, file)
+      if (!isBroken(place)) visit(this.#at(place))
+    }
+    for (const keyword of IN_PLACE) {
+      const value = schema[keyword]
+      if (value === undefined) continue
+      for (const member of Array.isArray(value) ? (value as unknown[]) : [value]) {
+        this.#eachInPlace(member, file, depth + 1, visit)
+      }
+    }
+  }
+}
+
+/** Adds what this search has not seen. */
+function add(found: readonly Definition[], members: Definition[], search: number): void {
+  for (const definition of found) {
+    if (definition.mark === search) continue
+    definition.mark = search
+    members.push(definition)
+  }
+}
+
+/** The reference that a schema consists of. */
+function onlyRef(raw: unknown): string | undefined {
+  if (!isPlainRecord(raw)) return undefined
+  const ref = raw["$ref"]
+  if (typeof ref !== "string") return undefined
+  for (const key in raw) if (key !== "$ref") return undefined
+  return ref
+}
+
+/** The component's own name; for another place, what its pointer says. */
+function definitionName(pointer: string, file: SourceFile): string {
+  const component = /^\/(?:components\/schemas|definitions|\$defs)\/([^/]+)$/.exec(pointer)?.[1]
+  const text =
+    component ?? (pointer === "" ? (file.url.split("/").pop() ?? "document") : pointer.slice(1))
+  const safe = text.replaceAll(/[^A-Za-z0-9._-]+/g, "_")
+  return safe === "" || safe === "__proto__" ? "definition" : safe
+}

@@ -1,0 +1,89 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import { TYPES } from "./convert.ts"
+import { isNumber } from "./lower.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** Parts of a schema that are looked at; a larger one is walked, where there are limits. */
+const MAX_PARTS = 1000
+const MAX_DEPTH = 16
+
+let left = 0
+
+/**
+ * Whether a schema is so simple that a walk would give it back as it is.
+ *
+ * Most parameters are like that, and many bodies. What is not sure is walked. Where properties may be hidden, nothing
+ * that has any is simple.
+ */
+export function isUnchanged(raw: unknown, hidesProperties: boolean): raw is Raw {
+  left = MAX_PARTS
+  return isPlain(raw, hidesProperties, 0)
+}
+
+function isPlain(raw: unknown, hides: boolean, depth: number): raw is Raw {
+  if (!isPlainRecord(raw) || depth > MAX_DEPTH || --left < 0) return false
+  for (const keyword in raw) {
+    const value = raw[keyword]
+    switch (keyword) {
+      case "type":
+        if (typeof value !== "string" || !TYPES.has(value)) return false
+        break
+      case "description":
+      case "title":
+        if (typeof value !== "string") return false
+        break
+      case "uniqueItems":
+        if (typeof value !== "boolean") return false
+        break
+      case "format":
+        if (typeof value !== "string" || value === "byte" || value === "binary") return false
+        break
+      case "maxLength":
+      case "minLength":
+        if (!Number.isInteger(value) || (value as number) < 0) return false
+        break
+      case "minimum":
+      case "maximum":
+        if (!isNumber(value)) return false
+        break
+      case "default":
+        if (typeof value === "object") return false
+        break
+      case "enum":
+        if (!Array.isArray(value) || value.length === 0 || value.some(isObject)) return false
+        break
+      case "items":
+        if (!isPlain(value, hides, depth + 1)) return false
+        break
+      case "properties":
+        if (hides || !isPlainRecord(value)) return false
+        for (const name in value) if (!isPlain(value[name], hides, depth + 1)) return false
+        break
+      case "additionalProperties":
+        if (typeof value !== "boolean" && !isPlain(value, hides, depth + 1)) return false
+        break
+      case "anyOf":
+        if (!Array.isArray(value) || value.length === 0) return false
+        for (let index = 0; index < value.length; index++) {
+          if (!isPlain(value[index], hides, depth + 1)) return false
+        }
+        break
+      case "required":
+        if (!Array.isArray(value) || value.length === 0 || !value.every(isText)) return false
+        break
+      default:
+        // Small extensions are kept.
+        if (!keyword.startsWith("x-") || keyword === "x-nullable" || isObject(value)) return false
+    }
+  }
+  return true
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string"
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object"
+}

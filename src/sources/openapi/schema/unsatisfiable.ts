@@ -1,0 +1,181 @@
+import { isPlainRecord } from "../../../schema/json.ts"
+import { isBroken } from "../document.ts"
+import type { OpenAPIDocument, SourceFile } from "../document.ts"
+import { isBinary, isNumber } from "./lower.ts"
+
+type Raw = Readonly<Record<string, unknown>>
+
+/** A schema and the file it stands in. */
+interface Member {
+  readonly raw: Raw
+  readonly file: SourceFile
+}
+
+const MAX_MEMBERS = 64
+const MAX_DEPTH = 4
+
+const TYPES: ReadonlySet<unknown> = new Set([
+  ...["string", "number", "integer", "boolean", "object", "array", "null"],
+])
+const LIMITS = [
+  ["minimum", "maximum"],
+  ["minLength", "maxLength"],
+  ["minItems", "maxItems"],
+  ["minProperties", "maxProperties"],
+] as const
+
+/**
+ * Why no value fits a schema with an `allOf`; `undefined` when one may.
+ *
+ * Looks at types, values, limits and required properties of the members, and so finds the usual
+ * mistakes. It says nothing about `anyOf`, `not` and patterns.
+ */
+export function conflictOf(
+  document: OpenAPIDocument,
+  raw: Raw,
+  file: SourceFile,
+): string | undefined {
+  return conflictAmong(document, membersOf(document, { raw, file }, []), 0)
+}
+
+/** A schema and the members of its `allOf`, references followed. */
+function membersOf(document: OpenAPIDocument, member: Member, found: Member[]): Member[] {
+  const place = document.follow(member.raw, member.file, "")
+  if (isBroken(place) || !isPlainRecord(place.value)) return found
+  const { value, file } = place
+  if (found.length >= MAX_MEMBERS || found.some(({ raw }) => raw === value)) return found
+  found.push({ raw: value, file })
+  // Since 3.1 what stands beside a reference counts as well.
+  if (value !== member.raw && document.version === "3.1") found.push(member)
+  const { allOf } = value
+  if (!Array.isArray(allOf)) return found
+  for (const one of allOf as unknown[]) {
+    if (isPlainRecord(one)) membersOf(document, { raw: one, file }, found)
+  }
+  return found
+}
+
+function conflictAmong(
+  document: OpenAPIDocument,
+  members: readonly Member[],
+  depth: number,
+): string | undefined {
+  if (members.length < 2) return undefined
+  return (
+    typeConflict(members) ??
+    valueConflict(members) ??
+    limitConflict(members) ??
+    propertyConflict(document, members, depth)
+  )
+}
+
+function typeConflict(members: readonly Member[]): string | undefined {
+  let allowed: readonly string[] | undefined
+  for (const { raw } of members) {
+    const types = typesOf(raw)
+    if (types === undefined) continue
+    const before = allowed
+    allowed = before === undefined ? types : common(before, types)
+    if (before !== undefined && allowed.length === 0) {
+      return `one part is of type ${before.join(" or ")}, another of type ${types.join(" or ")}`
+    }
+  }
+  return undefined
+}
+
+/** The types that a schema allows; `undefined` when it does not say. */
+function typesOf(raw: Raw): readonly string[] | undefined {
+  const { type } = raw
+  if (type === undefined || isBinary(raw)) return undefined
+  const types = Array.isArray(type) ? (type as unknown[]) : [type]
+  if (types.length === 0 || !types.every((one) => TYPES.has(one))) return undefined
+  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
+  return (isNullable ? [...types, "null"] : types) as string[]
+}
+
+function common(left: readonly string[], right: readonly string[]): readonly string[] {
+  const found = left.filter((type) => right.includes(type))
+  const isWhole = left.includes("integer") || right.includes("integer")
+  const isNumeric = left.includes("number") || right.includes("number")
+  if (isWhole && isNumeric && !found.includes("integer") && !found.includes("number")) {
+    found.push("integer")
+  }
+  return found
+}
+
+function valueConflict(members: readonly Member[]): string | undefined {
+  let allowed: readonly unknown[] | undefined
+  for (const { raw } of members) {
+    const values = valuesOf(raw)
+    if (values === undefined) continue
+    const before = allowed
+    allowed = before === undefined ? values : before.filter((one) => values.includes(one))
+    if (allowed.length === 0) return "its parts have no value in common"
+  }
+  return undefined
+}
+
+/** The values that a schema allows, where all of them are plain. */
+function valuesOf(raw: Raw): readonly unknown[] | undefined {
+  const { const: only, enum: list } = raw
+  const values = only === undefined ? list : [only]
+  if (!Array.isArray(values) || values.length === 0) return undefined
+  if (values.some((one) => typeof one === "object" && one !== null)) return undefined
+  const isNullable = (raw["nullable"] ?? raw["x-nullable"]) === true
+  return isNullable ? [...(values as unknown[]), null] : (values as unknown[])
+}
+
+function limitConflict(members: readonly Member[]): string | undefined {
+  // A value of another type has no such limit.
+  if (members.every(({ raw }) => (typesOf(raw)?.length ?? 2) > 1)) return undefined
+  for (const [least, most] of LIMITS) {
+    const lower = members.map(({ raw }) => raw[least]).filter(isNumber)
+    const upper = members.map(({ raw }) => raw[most]).filter(isNumber)
+    if (lower.length === 0 || upper.length === 0) continue
+    if (Math.max(...lower) > Math.min(...upper)) {
+      return `${least} ${Math.max(...lower)} is above ${most} ${Math.min(...upper)}`
+    }
+  }
+  return undefined
+}
+
+function propertyConflict(
+  document: OpenAPIDocument,
+  members: readonly Member[],
+  depth: number,
+): string | undefined {
+  // What is required of an object has no say where other types are allowed.
+  if (!members.some(({ raw }) => typesOf(raw)?.join() === "object")) return undefined
+  const required = new Set<string>()
+  for (const { raw } of members) {
+    if (!Array.isArray(raw["required"])) continue
+    for (const name of raw["required"]) if (typeof name === "string") required.add(name)
+  }
+  for (const name of required) {
+    const schemas = members.flatMap(({ raw, file }) => {
+      const { properties } = raw
+      const property = isPlainRecord(properties) ? properties[name] : undefined
+      return Object.hasOwn(properties ?? {}, name) && isPlainRecord(property)
+        ? [{ raw: property, file }]
+        : []
+    })
+    // Inputs or outputs are without it.
+    if (schemas.some(({ raw }) => (raw["readOnly"] ?? raw["writeOnly"]) === true)) continue
+    const closed = members.find(({ raw }) => refuses(raw, name))
+    if (closed !== undefined) {
+      return `"${name}" is required, and a part without it has "additionalProperties": false`
+    }
+    if (schemas.length < 2 || depth >= MAX_DEPTH) continue
+    const parts = schemas.reduce<Member[]>((all, one) => membersOf(document, one, all), [])
+    const conflict = conflictAmong(document, parts, depth + 1)
+    if (conflict !== undefined) return `of "${name}", ${conflict}`
+  }
+  return undefined
+}
+
+/** Whether an object with this property does not fit. */
+function refuses(raw: Raw, name: string): boolean {
+  const { additionalProperties, properties, patternProperties } = raw
+  if (additionalProperties !== false || patternProperties !== undefined) return false
+  return !isPlainRecord(properties) || !Object.hasOwn(properties, name)
+}

@@ -1,0 +1,143 @@
+import { CallError } from "../../core/errors.ts"
+import { readEvents } from "../../http-client/events.ts"
+import type { StreamEvent } from "../../http-client/events.ts"
+import type { HttpResponse } from "../../http-client/exchange.ts"
+import { streamKindOf } from "../../http-client/media-type.ts"
+import type { StreamKind } from "../../http-client/media-type.ts"
+import { readBody } from "../../http-client/read-body.ts"
+import { followEvents, lastEventIdHeader } from "../../http-client/reconnect.ts"
+import type { ReconnectPolicy } from "../../http-client/reconnect.ts"
+import { httpEnvelope } from "../../core/envelope.ts"
+import type { ResponseEnvelope } from "../../core/envelope.ts"
+import type { Caller, HandlerContext } from "./call.ts"
+import { limitsOf } from "./call-limits.ts"
+import type { OperationSource } from "./operation/source.ts"
+import type { StreamPlan } from "./operation/stream-plan.ts"
+import { problemError } from "./problem-error.ts"
+
+/**
+ * Runs an operation that streams: one envelope for each item, at the pace at which they are asked
+ * for. Leaving the loop closes the connection.
+ */
+export async function* streamItems(
+  caller: Caller,
+  source: OperationSource,
+  input: unknown,
+  context: HandlerContext | undefined,
+  reconnect: ReconnectPolicy | undefined,
+): AsyncGenerator<ResponseEnvelope, void, void> {
+  const plan = source.stream as StreamPlan
+  const limits = limitsOf(context, undefined, source.id)
+  const { signal } = limits
+  let answer = await caller.open(source, input, context, limits).catch((error: unknown) => {
+    limits.end()
+    throw error
+  })
+  const options = {
+    signal,
+    operationId: source.id,
+    origin: new URL(answer.response.url).origin,
+    bigint: caller.bigint,
+    onWarning: (message: string) => context?.log?.warn(message, { operationId: source.id }),
+  }
+  try {
+    const kind = kindOf(answer.response, plan)
+    if (kind === undefined) {
+      // A server that has only one thing to say may not bother to stream it.
+      const { secrets } = answer
+      const { method } = source.operation
+      const { data } = await readBody(answer.response, { ...options, secrets, method })
+      if (data !== undefined) yield envelope(data, answer.response, undefined)
+      return
+    }
+    const { body, status } = answer.response
+    if (body === null || status === 204) return
+    // Each connection may have a credential of its own; none of them may come back.
+    const secrets = [...answer.secrets]
+    let first: ReadableStream<Uint8Array> | undefined = body
+    const events =
+      reconnect !== undefined && kind === "sse"
+        ? followEvents(
+            async (lastEventId) => {
+              const opened = first
+              first = undefined
+              if (opened !== undefined) return opened
+              const headers = lastEventId && { "last-event-id": lastEventIdHeader(lastEventId) }
+              answer = await caller.open(source, input, context, limits, headers || undefined)
+              secrets.push(...answer.secrets.filter((secret) => !secrets.includes(secret)))
+              return answer.response.status === 204 ? null : answer.response.body
+            },
+            { ...options, secrets, reconnect },
+          )
+        : readEvents(body, kind, { ...options, secrets })
+    const { isOurs } = source.problems
+    for await (const event of events) {
+      if (isOurs && event.event === "end") return
+      if (isOurs && event.event === "error") throw failureOf(event.data, source, context)
+      yield envelope(itemOf(event, plan), answer.response, event)
+    }
+  } finally {
+    limits.end()
+  }
+}
+
+/** What a server of this library says when a stream fails halfway, as the error that it was there. */
+function failureOf(
+  problem: unknown,
+  source: OperationSource,
+  context: HandlerContext | undefined,
+): CallError {
+  const { id } = source
+  const failure = new CallError("EXECUTION_ERROR", `The stream of "${id}" failed.`, {
+    operationId: id,
+    ...(problem !== undefined && { details: { body: problem } }),
+  })
+  return problemError(problem, failure, source, context) ?? failure
+}
+
+function kindOf(response: HttpResponse, plan: StreamPlan): StreamKind | undefined {
+  const actual = streamKindOf(response.contentType)
+  if (actual !== undefined) return actual
+  // Lines of JSON often come under the name of JSON, or none; events always say what they are.
+  return plan.media.class === "ndjson" || plan.media.class === "json-seq"
+    ? plan.media.class
+    : undefined
+}
+
+function itemOf(event: StreamEvent, { yields, isText }: StreamPlan): unknown {
+  const data = isText ? event.raw : event.data
+  switch (yields) {
+    case "data":
+      return data
+    case "event": {
+      const { event: name, id, retry } = event
+      return {
+        data,
+        ...(name !== undefined && { event: name }),
+        ...(id !== undefined && { id }),
+        ...(retry !== undefined && { retry }),
+      }
+    }
+  }
+}
+
+function envelope(
+  data: unknown,
+  { status, headers, contentType }: HttpResponse,
+  event: StreamEvent | undefined,
+): ResponseEnvelope {
+  const { event: name, id, retry } = event ?? {}
+  const says = name !== undefined || id !== undefined || retry !== undefined
+  return httpEnvelope(data, {
+    statusCode: status,
+    headers,
+    contentType,
+    ...(says && {
+      event: {
+        ...(name !== undefined && { name }),
+        ...(id !== undefined && { id }),
+        ...(retry !== undefined && { retry }),
+      },
+    }),
+  })
+}

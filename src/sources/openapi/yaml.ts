@@ -1,0 +1,143 @@
+import {
+  CORE_SCHEMA,
+  EVENT_ID,
+  YAMLException,
+  constructFromEvents,
+  mergeTag,
+  parseEvents,
+} from "js-yaml"
+import { CallError } from "../../core/errors.ts"
+import { reasonOf } from "../../internal/describe.ts"
+import { MAX_DEPTH, measureExpansion } from "./shape.ts"
+import { positionAt, type TextPosition } from "./text-position.ts"
+
+// YAML 1.2: `2024-01-01` and `no` stay text. Merge keys are of 1.1, yet documents use them.
+const SCHEMA = CORE_SCHEMA.withTags(mergeTag)
+const MAX_MERGED_KEYS = 200_000
+// Sharing a few parts many times is fine; what grows without measure is made to fill memory.
+const FREE_EXPANSION = 1_000_000
+const MAX_EXPANSION = 10
+// Characters that are read again after mending a line.
+const MAX_MENDING = 64 * 1024 * 1024
+const FAR_RIGHT = " ".repeat(80)
+
+/** Reads one YAML document; throws a `CallError` with line and column. */
+export function readYaml(text: string, what: string): { value: unknown; warnings: string[] } {
+  const warnings: string[] = []
+  try {
+    const { events, source } = tokenize(text, what, warnings)
+    const documents = construct(source, events, what, warnings)
+    if (documents.length !== 1) throw countError(documents.length, what)
+    if (events.some((event) => event.type === EVENT_ID.ALIAS)) refuseBomb(documents[0], what)
+    return { value: documents[0], warnings }
+  } catch (thrown) {
+    throw asCallError(thrown, what)
+  }
+}
+
+type Events = ReturnType<typeof parseEvents>
+
+/**
+ * The parser's events, and the text that they point into.
+ *
+ * YAML wants each line of `{…}`, `[…]` and `"…"` to stand further right than its key. Many documents
+ * put the closing bracket below the key, and many parsers let them; Docker's is one. White space has
+ * no meaning at the start of such a line, so it is moved to the right.
+ */
+function tokenize(
+  text: string,
+  what: string,
+  warnings: string[],
+): { readonly events: Events; readonly source: string } {
+  let source = text
+  const mended: number[] = []
+  for (let work = 0; ; work += text.length) {
+    try {
+      const events = parseEvents(source, { maxDepth: MAX_DEPTH })
+      if (mended[0] !== undefined) {
+        warnings.push(
+          `${what} has lines of a value that are not indented further than its key, the first at line ${mended[0]}; they were read as if they were.`,
+        )
+      }
+      return { events, source }
+    } catch (thrown) {
+      const mark = thrown instanceof YAMLException ? thrown.mark : undefined
+      const isMendable = (thrown as YAMLException).reason === "deficient indentation"
+      if (mark === undefined || !isMendable || work > MAX_MENDING) throw thrown
+      mended.push(mark.line + 1)
+      const start = source.lastIndexOf("\n", mark.position - 1) + 1
+      source = source.slice(0, start) + FAR_RIGHT + source.slice(start)
+    }
+  }
+}
+
+function construct(text: string, events: Events, what: string, warnings: string[]): unknown[] {
+  const options = { source: text, schema: SCHEMA, maxTotalMergeKeys: MAX_MERGED_KEYS }
+  try {
+    return constructFromEvents(events, options)
+  } catch (thrown) {
+    if (!(thrown instanceof YAMLException) || thrown.reason !== "duplicated mapping key")
+      throw thrown
+    const { line, column, excerpt } = placeOf(thrown) ?? UNKNOWN_PLACE
+    warnings.push(
+      `${what} has a key twice in one mapping, at line ${line}, column ${column} (${excerpt}); the last one counts, as in JSON.`,
+    )
+    return constructFromEvents(events, { ...options, json: true })
+  }
+}
+
+const UNKNOWN_PLACE: TextPosition = { line: 1, column: 1, excerpt: "" }
+
+function refuseBomb(value: unknown, what: string): void {
+  const found = measureExpansion(value)
+  if (found.kind === "cycle") {
+    throw wrong(
+      `${what} has a YAML alias inside of what it stands for, so that it would never end. Use "$ref" for what is recursive.`,
+    )
+  }
+  if (found.kind === "deep") throw tooDeep(what)
+  if (found.expanded > FREE_EXPANSION + MAX_EXPANSION * found.written) {
+    throw wrong(
+      `${what} has YAML aliases that would grow its ${found.written} values to ${found.expanded}. Use "$ref" for what is shared.`,
+    )
+  }
+}
+
+function asCallError(thrown: unknown, what: string): CallError {
+  if (thrown instanceof CallError) return thrown
+  if (thrown instanceof RangeError) return tooDeep(what)
+  if (!(thrown instanceof YAMLException)) {
+    return wrong(`${what} cannot be read as YAML: ${reasonOf(thrown)}.`, { cause: thrown })
+  }
+  if (thrown.reason.startsWith("nesting exceeded")) return tooDeep(what)
+  const place = placeOf(thrown)
+  const where =
+    place === undefined ? "" : ` at line ${place.line}, column ${place.column} (${place.excerpt})`
+  const cure = /^unknown \w+ tag/.test(thrown.reason)
+    ? " Tags other than those of JSON's own types cannot be read; remove it."
+    : ""
+  // The parser's own error is left out: it holds the whole text.
+  return wrong(`${what} is neither JSON nor YAML: ${thrown.reason}${where}.${cure}`, {
+    details: place,
+  })
+}
+
+function placeOf({ mark }: YAMLException): TextPosition | undefined {
+  return mark === undefined ? undefined : positionAt(mark.buffer, mark.position)
+}
+
+function countError(count: number, what: string): CallError {
+  return count === 0
+    ? wrong(`${what} is empty.`)
+    : wrong(
+        `${what} holds ${count} YAML documents, separated by "---". Give the one that describes the API.`,
+      )
+}
+
+function tooDeep(what: string): CallError {
+  return wrong(`${what} is nested deeper than ${MAX_DEPTH} levels.`)
+}
+
+function wrong(message: string, options: { cause?: unknown; details?: unknown } = {}): CallError {
+  return new CallError("VALIDATION_ERROR", message, options)
+}

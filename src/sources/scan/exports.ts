@@ -1,0 +1,85 @@
+import { isDefinedOperation, type AnyOperation } from "../../core/define.ts"
+import { quote, reasonOf } from "../../internal/describe.ts"
+import { jsonSchemaOf, standardProps } from "../../schema/standard.ts"
+import { OperationSpecSchema } from "../../core/spec-schemas.ts"
+import { assertIsSchema, collectErrors, type ValueError } from "../../core/validation.ts"
+
+/** One export of a module that is, or claims to be, an operation. */
+export interface Candidate {
+  /** `default`, `default[2]` or the name of the export. */
+  readonly name: string
+  readonly value: unknown
+}
+
+const SPEC_FIELDS = Object.keys(OperationSpecSchema["properties"] as object) as readonly string[]
+
+/**
+ * What a module offers: its default export, or the members of it, and what it made with
+ * `defineOperation` and exports by name. Each object once.
+ */
+export function candidatesOf(module: unknown): Candidate[] {
+  if (typeof module !== "object" || module === null) return []
+  const exports = module as Record<string, unknown>
+  const found = new Map<unknown, Candidate>()
+  const add = (name: string, value: unknown): void => {
+    if (!found.has(value)) found.set(value, { name, value })
+  }
+  const main = "default" in module ? exports["default"] : undefined
+  if (Array.isArray(main)) main.forEach((value, index) => add(`default[${index}]`, value))
+  else if (main !== undefined) add("default", main)
+  for (const [name, value] of Object.entries(exports)) {
+    if (name !== "default" && isDefinedOperation(value)) add(name, value)
+  }
+  return [...found.values()]
+}
+
+/** Why a candidate is no operation; `undefined` when it is one. */
+export function candidateFault({ name, value }: Candidate): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    return `${exportOf(name)} must be an operation, got ${quote(value)}; make one with defineOperation(), or export helpers by name`
+  }
+  const faults = operationFaults(value as AnyOperation)
+  if (faults.length === 0) return undefined
+  const list = faults.map(({ path, message }) => `${path} ${message}`.trim()).join("; ")
+  return `${exportOf(name)} is no sound operation: ${list}`
+}
+
+/** `The default export` or `The export "create"`. */
+export function exportOf(name: string): string {
+  return name === "default" ? "the default export" : `the export "${name}"`
+}
+
+/** The spec of an operation: what it says of itself, and nothing that runs. */
+export function specFields(operation: AnyOperation): Record<string, unknown> {
+  const fields: Record<string, unknown> = {}
+  for (const field of SPEC_FIELDS) {
+    const value: unknown = operation[field as keyof AnyOperation]
+    if (value !== undefined) fields[field] = value
+  }
+  return fields
+}
+
+function operationFaults(operation: AnyOperation): ValueError[] {
+  const fields = specFields(operation)
+  const faults: ValueError[] = []
+  for (const side of ["input", "output"] as const) {
+    const field = `${side}Schema`
+    if (fields[field] === undefined) continue
+    const fault = schemaFault(fields[field], side)
+    if (fault !== undefined) faults.push({ path: `/${field}`, message: fault })
+    // Judged; a vendor's schema may be a function, which is no JSON.
+    fields[field] = {}
+  }
+  return [...collectErrors(OperationSpecSchema, fields), ...faults]
+}
+
+function schemaFault(schema: unknown, side: "input" | "output"): string | undefined {
+  try {
+    // The check of an input is the vendor's own, whether or not JSON Schema can say it.
+    if (side === "input" && standardProps(schema) !== undefined) return undefined
+    assertIsSchema(jsonSchemaOf(schema, side), "it")
+    return undefined
+  } catch (cause) {
+    return reasonOf(cause).replace(/^it /, "").replace(/\.$/, "")
+  }
+}

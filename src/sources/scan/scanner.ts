@@ -1,0 +1,145 @@
+import type { AnyOperation } from "../../core/define.ts"
+import { reasonOf } from "../../internal/describe.ts"
+import { type Candidate, candidateFault, candidatesOf, exportOf, specFields } from "./exports.ts"
+import { type Loaded, loadModules } from "./load.ts"
+import { type ScanSettings, scanSettings } from "./options.ts"
+import { fileUrl } from "./paths.ts"
+import type { ScannerFS, ScanOptions } from "./types.ts"
+import { findFiles } from "./walk.ts"
+import type { OperationSpec } from "../../core/types.ts"
+
+export type { ScannerEntry, ScannerFS, ScanOptions, ScanProblem } from "./types.ts"
+
+/** Specs by operation id, as they are kept in a file or sent to another machine. */
+export interface OperationManifest {
+  readonly operations: Readonly<Record<string, OperationSpec>>
+  /** Where the operations are served. */
+  readonly baseUrl?: string | undefined
+}
+
+/** An operation of a scanned module; `registerAll` takes a list of them. */
+export type ScannedDefinition = AnyOperation & {
+  readonly handler: NonNullable<AnyOperation["handler"]>
+}
+
+/**
+ * The specs of the operations in a folder, without their handlers; give them to `registerSpec`.
+ *
+ * Imports every module under `dir`, sorted by path, and takes its default export (an operation or a
+ * list of them) and what it exports by name from `defineOperation`. Only scan folders whose code you
+ * would run. What cannot be taken is told to `onProblem` and skipped, and so is the second operation
+ * of an id. Rejects when a folder cannot be read or the signal is aborted.
+ */
+export async function scanOperations(
+  dir: string,
+  fs: ScannerFS,
+  options?: ScanOptions,
+): Promise<OperationSpec[]> {
+  const settings = scanSettings("scanOperations", dir, fs, options)
+  const operations = await scan(dir, fs, settings, candidateFault)
+  return operations.map((operation) => specFields(operation) as unknown as OperationSpec)
+}
+
+/**
+ * The operations in a folder with their handlers; give them to `registerAll`.
+ *
+ * Works as `scanOperations` does, and takes an operation without a handler for a problem.
+ */
+export async function scanDefinitions(
+  dir: string,
+  fs: ScannerFS,
+  options?: ScanOptions,
+): Promise<ScannedDefinition[]> {
+  const settings = scanSettings("scanDefinitions", dir, fs, options)
+  const operations = await scan(dir, fs, settings, definitionFault)
+  return operations as ScannedDefinition[]
+}
+
+type FindFault = (candidate: Candidate) => string | undefined
+
+async function scan(
+  dir: string,
+  fs: ScannerFS,
+  settings: ScanSettings,
+  findFault: FindFault,
+): Promise<AnyOperation[]> {
+  const { importTimeout, report, signal } = settings
+  const { files, problems } = await findFiles(dir, fs, settings.extensions, signal)
+  const cwd = fs.cwd()
+  const urls = files.map(({ path }) => fileUrl(path, cwd))
+  const load = fs.importModule === undefined ? importUrl : (url: string) => fs.importModule!(url)
+  const modules = await loadModules(urls, load, importTimeout, signal)
+  problems.forEach((problem) => report(problem))
+  const collection = new Collection(settings, findFault)
+  files.forEach(({ file }, index) => collection.add(file, modules[index]!))
+  return collection.operations
+}
+
+/** Operations in the order in which they were found, each object and each id once. */
+class Collection {
+  readonly operations: AnyOperation[] = []
+  readonly #report: ScanSettings["report"]
+  readonly #findFault: FindFault
+  readonly #seen = new Set<unknown>()
+  readonly #fileOf = new Map<string, string>()
+
+  constructor({ report }: ScanSettings, findFault: FindFault) {
+    this.#report = report
+    this.#findFault = findFault
+  }
+
+  add(file: string, loaded: Loaded): void {
+    if (!("module" in loaded)) {
+      this.#report({ file, ...loaded })
+      return
+    }
+    for (const candidate of this.#candidates(file, loaded.module)) this.#take(file, candidate)
+  }
+
+  #candidates(file: string, module: unknown): Candidate[] {
+    try {
+      return candidatesOf(module)
+    } catch (cause) {
+      this.#report({ file, reason: `its exports cannot be read: ${reasonOf(cause)}`, cause })
+      return []
+    }
+  }
+
+  #take(file: string, candidate: Candidate): void {
+    const { value } = candidate
+    // A module that gathers what others export has nothing new to say.
+    if (typeof value === "object" && this.#seen.has(value)) return
+    this.#seen.add(value)
+    const reason = this.#judge(file, candidate)
+    if (reason === undefined) this.operations.push(value as AnyOperation)
+    else this.#report({ file, reason })
+  }
+
+  #judge(file: string, candidate: Candidate): string | undefined {
+    try {
+      const fault = this.#findFault(candidate)
+      if (fault !== undefined) return fault
+      const operation = candidate.value as AnyOperation
+      const id = `${operation.namespace}.${operation.name}`
+      const first = this.#fileOf.get(id)
+      if (first !== undefined) {
+        return `${exportOf(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
+      }
+      this.#fileOf.set(id, file)
+      return undefined
+    } catch (cause) {
+      return `${exportOf(candidate.name)} cannot be read: ${reasonOf(cause)}`
+    }
+  }
+}
+
+function definitionFault(candidate: Candidate): string | undefined {
+  const fault = candidateFault(candidate)
+  if (fault !== undefined) return fault
+  if (typeof (candidate.value as AnyOperation).handler === "function") return undefined
+  return `${exportOf(candidate.name)} has no handler; add one, or scan for specs with scanOperations() and use registerHandler()`
+}
+
+function importUrl(url: string): Promise<unknown> {
+  return import(/* @vite-ignore */ /* webpackIgnore: true */ url) as Promise<unknown>
+}

@@ -1,0 +1,33 @@
+// The entry `@alkdev/operations/to-http`: a registry as an HTTP API.
+
+export { toHTTP } from "./serve/http/to-http.ts"
+export type { HTTPInner, HTTPServer } from "./serve/http/to-http.ts"
+export type { HTTPServerOptions, SSEOptions } from "./serve/http/options.ts"
+export type { HTTPCaller, RestOptions } from "./serve/http/context.ts"
+export type { HTTPMount, MountHandler, MountOptions, ServerLike } from "./serve/http/mounts.ts"
+export type {
+  HTTPAnswer,
+  HTTPHandler,
+  HTTPIncoming,
+  HTTPSink,
+  HTTPStream,
+} from "./serve/exchange.ts"
+export type { HTTPRequestLike, HTTPResponseLike } from "./serve/http/node.ts"
+export type { HTTPProblem } from "./serve/http/problem.ts"
+export { hashApiKey } from "./serve/http/auth/api-keys.ts"
+export type {
+  ApiKey,
+  AuthOptions,
+  JwkLike,
+  JwtClaims,
+  JwtKey,
+  JwtOptions,
+  NamedApiKey,
+} from "./serve/http/auth/options.ts"
+export type { CorsOptions } from "./serve/http/cors.ts"
+export type { RateLimitOptions } from "./serve/accounts.ts"
+export type { Guard } from "./serve/http/guard.ts"
+export type { ExposeOptions, ExposeRule } from "./serve/mcp/options.ts"
+export { readBearerToken } from "./serve/upgrade.ts"
+export type { UpgradeRequestLike, UpgradeRules } from "./serve/upgrade.ts"
+export type { Authenticate } from "./serve/gate.ts"

@@ -1,0 +1,83 @@
+import type { CallRequestedEvent } from "../../../core/events.ts"
+import { compareVersions } from "../wire/versions.ts"
+
+/** The page of `services.list` when nobody says otherwise. */
+const PAGE = 500
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** One answer out of those of many workers. What makes no sense in one of them is left out. */
+export function mergeAnswers(request: CallRequestedEvent, answers: readonly unknown[]): Fields {
+  const input = isObject(request.input) ? request.input : {}
+  const sound = answers.filter(isObject)
+  return request.operationId === "services.list"
+    ? mergeLists(input, sound)
+    : mergeSchemas(input, sound)
+}
+
+/**
+ * Every version of every operation, by id and version.
+ *
+ * Nothing beyond the end of a page that has more is shown, because others may come before it; and all versions
+ * of one id are on one page, because the next one begins after an id.
+ */
+function mergeLists(input: Fields, answers: readonly Fields[]): Fields {
+  const limit = typeof input["limit"] === "number" ? input["limit"] : PAGE
+  const entries = new Map<string, Fields>()
+  let end: string | undefined
+  for (const { operations, hasMore } of answers) {
+    const listed = listOf(operations).filter(hasId)
+    for (const entry of listed) entries.set(`${entry.id} ${String(entry["version"])}`, entry)
+    const last = listed.at(-1)?.id
+    if (hasMore === true && last !== undefined && (end === undefined || last < end)) end = last
+  }
+  const all = [...entries.values()].filter(hasId).toSorted(byIdAndVersion)
+  const known = end === undefined ? all : all.filter(({ id }) => id <= end)
+  const operations = known.slice(0, cutAt(known, limit))
+  return { operations, hasMore: end !== undefined || operations.length < all.length }
+}
+
+/** Where a page ends: not between two versions of one id, unless there is nothing else on it. */
+function cutAt(entries: readonly { readonly id: string }[], limit: number): number {
+  if (entries.length <= limit) return entries.length
+  const next = entries[limit]?.id
+  const first = entries.findIndex(({ id }) => id === next)
+  if (first > 0) return first
+  const after = entries.findIndex(({ id }) => id !== next)
+  return after === -1 ? entries.length : after
+}
+
+/** The highest version of every operation. What one worker had no room for is asked of all again. */
+function mergeSchemas(input: Fields, answers: readonly Fields[]): Fields {
+  const unread = new Set(answers.flatMap(({ rest }) => listOf(rest)))
+  const rest = listOf(input["ids"]).filter((id) => unread.has(id))
+  const specs = new Map<string, Fields>()
+  for (const answer of answers) {
+    for (const spec of listOf(answer["specs"]).filter(isObject)) {
+      const id = `${String(spec["namespace"])}.${String(spec["name"])}`
+      const known = specs.get(id)
+      if (unread.has(id)) continue
+      if (known === undefined || compareVersions(known["version"], spec["version"]) < 0) {
+        specs.set(id, spec)
+      }
+    }
+  }
+  return { specs: [...specs.values()], rest }
+}
+
+function byIdAndVersion(left: Fields & { id: string }, right: Fields & { id: string }): number {
+  if (left.id !== right.id) return left.id < right.id ? -1 : 1
+  return compareVersions(left["version"], right["version"])
+}
+
+function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : []
+}
+
+function hasId(value: unknown): value is Fields & { readonly id: string } {
+  return isObject(value) && typeof value["id"] === "string"
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+}

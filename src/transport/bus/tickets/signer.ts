@@ -1,0 +1,142 @@
+import type * as jose from "jose"
+import { CallError } from "../../../core/errors.ts"
+import { systemClock, wallTimeOf } from "../../../internal/clock.ts"
+import { validateOptions } from "../../../internal/options.ts"
+import type { OptionsSchema } from "../../../internal/options.ts"
+import { importPeer } from "../../../internal/import-peer.ts"
+import type { Clock } from "../../../internal/platform.ts"
+import type { Identity } from "../../../core/types.ts"
+import {
+  checkName,
+  inputHash,
+  LONGEST_LIFETIME,
+  LONGEST_TICKET,
+  SLACK,
+  TICKET_TYPE,
+} from "./claims.ts"
+import { ALGORITHM, loadTicketKey, settleTicketKey } from "./keys.ts"
+import type { LoadedKey, SettledKey, TicketKey } from "./keys.ts"
+import type { TicketSigner, TicketSubject } from "./tickets.ts"
+
+/** How tickets are signed. Needs the package `jose`. */
+export interface TicketSignerOptions {
+  /** Who signs: the `iss` of tickets. Verifiers take one issuer's only. */
+  readonly issuer: string
+  /** Who tickets are for: the `aud` of tickets, one name for all workers of a system. */
+  readonly audience: string
+  /** The private key. It shows up in no error and no log. */
+  readonly key: TicketKey
+  /** What tickets call the key: the `kid` of a JWK, its thumbprint otherwise. */
+  readonly keyId?: string | undefined
+  /**
+   * Milliseconds of a call that its ticket covers at most; an hour. A ticket is over 30 seconds after its call
+   * has to be.
+   */
+  readonly lifetime?: number | undefined
+  readonly clock?: Clock | undefined
+}
+
+export const TICKET_SIGNER_OPTIONS: OptionsSchema<TicketSignerOptions> = {
+  issuer: { required: "text" },
+  audience: { required: "text" },
+  key: { secret: "any" },
+  keyId: "text",
+  lifetime: { min: 1, max: LONGEST_LIFETIME },
+  clock: "clock",
+}
+
+const USER = "createTicketSigner"
+const HOUR = 3_600_000
+
+/** Makes what signs for whom calls are, so that workers know although somebody else sends them. */
+export function createTicketSigner(options: TicketSignerOptions): TicketSigner {
+  validateOptions(USER, options, TICKET_SIGNER_OPTIONS)
+  return new Signer(options)
+}
+
+interface Loaded extends LoadedKey {
+  readonly jose: typeof jose
+}
+
+class Signer implements TicketSigner {
+  readonly #issuer: string
+  readonly #audience: string
+  readonly #key: SettledKey
+  readonly #keyId: string | undefined
+  readonly #lifetime: number
+  readonly #clock: Clock
+  #loaded: Promise<Loaded> | undefined
+
+  constructor(options: TicketSignerOptions) {
+    const { lifetime = HOUR, keyId, clock = systemClock } = options
+    this.#issuer = checkName(USER, "issuer", options.issuer)
+    this.#audience = checkName(USER, "audience", options.audience)
+    this.#key = settleTicketKey(`${USER}({ key })`, options.key, "private")
+    this.#keyId = keyId === undefined ? undefined : checkName(USER, "keyId", keyId)
+    this.#lifetime = lifetime
+    this.#clock = clock
+  }
+
+  async sign(identity: Identity, subject: TicketSubject): Promise<string> {
+    const { operationId } = subject
+    const inp = await inputHash(subject.input)
+    const claims = { ...claimsOf(identity), ...this.#pinned(subject), inp }
+    const { jose, key, name, thumbprint } = await this.#load(operationId)
+    const kid = this.#keyId ?? name ?? thumbprint
+    const header = { alg: ALGORITHM, typ: TICKET_TYPE, ...(kid !== undefined && { kid }) }
+    const ticket = await new jose.SignJWT(claims).setProtectedHeader(header).sign(key)
+    if (ticket.length <= LONGEST_TICKET) return ticket
+    throw new CallError(
+      "PAYLOAD_TOO_LARGE",
+      `"${operationId}" was not called: the ticket for its caller has ${ticket.length} characters, and ` +
+        `${LONGEST_TICKET} are allowed. Give the caller fewer scopes or resources.`,
+      { operationId, details: { bytes: ticket.length, limit: LONGEST_TICKET } },
+    )
+  }
+
+  /** What the ticket is good for, and for how long. */
+  #pinned({ operationId, requestId, timeout }: TicketSubject): Record<string, unknown> {
+    const now = wallTimeOf(this.#clock)
+    // One without an end, or without sense, is covered as long as any.
+    const covered = timeout >= 0 ? Math.min(timeout, this.#lifetime) : this.#lifetime
+    const seconds = Math.floor(now / 1000)
+    return {
+      iss: this.#issuer,
+      aud: this.#audience,
+      op: operationId,
+      rid: requestId,
+      iat: seconds,
+      nbf: seconds,
+      exp: Math.floor((now + covered + SLACK) / 1000),
+      jti: globalThis.crypto.randomUUID(),
+    }
+  }
+
+  #load(operationId: string): Promise<Loaded> {
+    this.#loaded ??= this.#open()
+    return this.#loaded.catch((error: unknown) => {
+      this.#loaded = undefined
+      throw unsigned(operationId, error)
+    })
+  }
+
+  async #open(): Promise<Loaded> {
+    const jose = await importPeer(USER, "jose", () => import("jose"))
+    return { jose, ...(await loadTicketKey(jose, `${USER}({ key })`, this.#key, "private")) }
+  }
+}
+
+/** Who a call is for, as claims. Only what an identity is made of: nothing else leaves. */
+function claimsOf({ id, scopes, resources }: Identity): Record<string, unknown> {
+  if (typeof id !== "string" || id === "" || !Array.isArray(scopes)) {
+    throw new TypeError("A ticket is for an identity: { id, scopes, resources? }.")
+  }
+  return { sub: id, scp: [...scopes], ...(resources !== undefined && { res: { ...resources } }) }
+}
+
+/** Trying again does not help: whoever configured it has to do something. */
+function unsigned(operationId: string, error: unknown): CallError {
+  const why = error instanceof Error ? error.message : String(error)
+  const message = `"${operationId}" was not called, since no ticket could be signed for it: ${why}`
+  return new CallError("UNAVAILABLE", message, { operationId, retryable: false })
+}

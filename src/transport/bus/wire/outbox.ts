@@ -1,0 +1,81 @@
+import type { Clock } from "../../../internal/platform.ts"
+import {
+  BYTES_PER_CHARACTER,
+  FrameBuilder,
+  frameOverhead,
+  lengthOf,
+  wholeText,
+} from "./frame-builder.ts"
+import type { MessageText } from "./frame-builder.ts"
+
+/** More in one frame save nothing, and peers take so many only. */
+const MOST_MESSAGES = 1000
+
+/**
+ * Collects what goes to one peer in one turn, so that it leaves in one frame, or in as few as the bus takes.
+ *
+ * A frame for a hundred messages costs little more than one for a single message.
+ */
+export class Outbox {
+  readonly #maxBytes: () => number
+  readonly #clock: Clock
+  readonly #send: (text: string) => void
+  readonly #frame: FrameBuilder
+  #isDue = false
+
+  /** `send` gets whole frames, at the end of a turn: it deals with its own errors. */
+  constructor(from: string, maxBytes: () => number, clock: Clock, send: (text: string) => void) {
+    this.#frame = new FrameBuilder(from)
+    this.#maxBytes = maxBytes
+    this.#clock = clock
+    this.#send = send
+  }
+
+  /** Adds a message, in order, or with `head` an item of a list. What would not fit with others leaves alone. */
+  add(text: string, head?: string): void {
+    const frame = this.#frame
+    const hasRoom = frame.count < MOST_MESSAGES && frame.fits(text, head, this.#maxBytes())
+    if (!hasRoom) this.flush()
+    frame.add(text, head)
+    if (this.#isDue) return
+    this.#isDue = true
+    if (this.#clock.defer === undefined) this.#clock.setTimeout(this.#onTurn, 0)
+    else this.#clock.defer(this.#onTurn)
+  }
+
+  /** Sends what waits now. */
+  flush(): void {
+    if (this.#frame.count > 0) this.#send(this.#frame.take())
+  }
+
+  readonly #onTurn = (): void => {
+    this.#isDue = false
+    this.flush()
+  }
+}
+
+/** Bytes that a message takes in a frame of its own, when that is more than a limit; otherwise `undefined`. */
+export function bytesBeyond(limit: number, from: string, message: MessageText): number | undefined {
+  const overhead = frameOverhead(from)
+  const { text, head } = message
+  if (lengthOf(text, head) * BYTES_PER_CHARACTER + overhead <= limit) return undefined
+  const bytes = utf8Length(wholeText(message)) + overhead
+  return bytes > limit ? bytes : undefined
+}
+
+/** Bytes of a text as UTF-8, without making them. */
+function utf8Length(text: string): number {
+  let bytes = text.length
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at)
+    if (code < 0x80) continue
+    bytes += code < 0x800 ? 1 : 2
+    // A pair is four bytes, and two characters: the second half has been counted.
+    if (code >= 0xd800 && code <= 0xdbff && isTail(text.charCodeAt(at + 1))) at++
+  }
+  return bytes
+}
+
+function isTail(code: number): boolean {
+  return code >= 0xdc00 && code <= 0xdfff
+}

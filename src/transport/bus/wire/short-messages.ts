@@ -1,0 +1,223 @@
+import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../../../core/events.ts"
+import { isResponseEnvelope } from "../../../core/envelope.ts"
+import { encodeValue } from "../../../core/envelope-codec.ts"
+import type { MessageText } from "./frame-builder.ts"
+import type { CallerMessage, WorkerMessage } from "./messages.ts"
+import { isCount, isId, isIds, isTime, readEvent } from "./checks.ts"
+
+// The messages that every call takes are items of lists, and written out: making and reading JSON is a good part of
+// what a call costs. A list begins with what its items have in common. Requests and results that say more than most go
+// as whole events.
+
+/** What differs from attempt to attempt of a request. */
+export interface RequestAttempt {
+  readonly attempt: number
+  readonly isNow: boolean
+  /** Who it is for, signed. */
+  readonly ticket: string | undefined
+}
+
+const PLAIN = /^[\w.-]*$/
+
+/** A text as JSON. */
+export function quoted(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text)
+}
+
+/** A request, whose event is text already. */
+export function requestText(event: string, { attempt, isNow, ticket }: RequestAttempt): string {
+  const signed = ticket === undefined ? "" : `,${JSON.stringify(ticket)}`
+  return `["r",${attempt},${isNow ? 1 : 0},${event}${signed}]`
+}
+
+/**
+ * The input of a request that says nothing else but when it is over, as JSON; otherwise `undefined`.
+ *
+ * Throws a `CallError` where it has no JSON form.
+ */
+export function shortInput(event: CallRequestedEvent): string | undefined {
+  if (event.kind !== "call" || saysMore(event)) return undefined
+  const { value, binary } = encodeValue(event.input)
+  return binary === undefined ? jsonOf(value) : undefined
+}
+
+/** A request that says nothing but what is called, with which input, until when. `id` is quoted. */
+export function callText(
+  call: { readonly id: string; readonly operationId: string; readonly input: string },
+  left: number | undefined,
+  { attempt, isNow, ticket }: RequestAttempt,
+): MessageText {
+  const signed = ticket === undefined ? "0" : JSON.stringify(ticket)
+  return {
+    head: `["c",${quoted(call.operationId)},${attempt},${isNow ? 1 : 0}`,
+    text: `${call.id},${left ?? "null"},${call.input},${signed}`,
+  }
+}
+
+/** Has it, and has not begun it; or `runs` it. `id` is quoted. */
+export function acceptedText(
+  id: string,
+  { attempt, key, isIdempotent, runs }: Omit<WorkerMessage & { type: "accepted" }, "id" | "type">,
+): MessageText {
+  const head = `["a",${attempt},${isIdempotent ? 1 : 0},${runs === true ? 1 : 0}`
+  return { head, text: `${id},${quoted(key)}` }
+}
+
+/** Run it. `id` is quoted. */
+export function goText(id: string, key: string, left: number): MessageText {
+  return { head: `["g"`, text: `${id},${quoted(key)},${left}` }
+}
+
+/** Results that arrived. `ids` are quoted. */
+export function doneText(ids: readonly string[]): string {
+  return `["d",${ids.join(",")}]`
+}
+
+/** The result of a call; `undefined` for one that says more than where it comes from and when. `id` is quoted. */
+export function resultText(
+  id: string,
+  { output, seq }: CallRespondedEvent,
+): MessageText | undefined {
+  if (seq !== undefined || !isResponseEnvelope(output)) return undefined
+  const { data, meta } = output
+  if (meta.source !== "local" || countOf(meta) !== 3 || countOf(output) !== 2) return undefined
+  const { operationId, timestamp } = meta
+  if (typeof operationId !== "string" || !Number.isFinite(timestamp)) return undefined
+  const { value, binary } = encodeValue(data)
+  const json = binary === undefined ? jsonOf(value) : undefined
+  if (json === undefined) return undefined
+  return { head: `["v",${quoted(operationId)}`, text: `${id},${timestamp},${json}` }
+}
+
+/** Takes what a list says, one message after the other; `undefined` for what is none. */
+export type Take<TMessage> = (message: TMessage | undefined) => void
+
+/** What a list of a caller says. */
+export function readCallerList(list: readonly unknown[], take: Take<CallerMessage>): void {
+  switch (list[0]) {
+    case "c": {
+      const [, operationId, attempt, now] = list
+      const type = "call.requested"
+      readItems(list, 4, 4, take, (at) => {
+        const requestId = list[at]
+        const timeout = list[at + 1] ?? undefined
+        const input = list[at + 2]
+        const ticket = list[at + 3] === 0 ? undefined : list[at + 3]
+        // Of the shape that requests have on their way out: whoever reads them is used to it.
+        const event = { type, requestId, operationId, input, kind: "call", timeout }
+        return request(event, attempt, now, ticket)
+      })
+      return
+    }
+    case "g":
+      readItems(list, 1, 3, take, (at): CallerMessage | undefined => {
+        const id = list[at]
+        const key = list[at + 1]
+        const left = list[at + 2]
+        return isId(id) && isId(key) && isTime(left) ? { type: "go", id, key, left } : undefined
+      })
+      return
+    case "d": {
+      const ids = list.slice(1)
+      take(ids.length > 0 && isIds(ids) ? { type: "done", ids } : undefined)
+      return
+    }
+    case "r":
+      take(request(list[3], list[1], list[2], list[4]))
+      return
+    default:
+      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
+  }
+}
+
+/** What a list of a worker says. */
+export function readWorkerList(list: readonly unknown[], take: Take<WorkerMessage>): void {
+  switch (list[0]) {
+    case "a": {
+      const attempt = list[1]
+      const isIdempotent = list[2] === 1
+      const runs = list[3] === 1
+      readItems(list, 4, 2, take, (at): WorkerMessage | undefined => {
+        const id = list[at]
+        const key = list[at + 1]
+        return isId(id) && isId(key) && isCount(attempt)
+          ? { type: "accepted", id, attempt, key, isIdempotent, runs }
+          : undefined
+      })
+      return
+    }
+    case "v": {
+      const operationId = list[1]
+      readItems(list, 2, 3, take, (at) => {
+        const requestId = list[at]
+        const meta = { source: "local", operationId, timestamp: list[at + 1] }
+        const output = { data: list[at + 2], meta }
+        return eventMessage({ type: "call.responded", requestId, output }, undefined)
+      })
+      return
+    }
+    default:
+      take(list[0] === "e" ? eventMessage(list[1], list[2]) : undefined)
+  }
+}
+
+/** The items of a list, each of so many values; a rest that is none counts as one that makes no sense. */
+function readItems<TMessage>(
+  list: readonly unknown[],
+  start: number,
+  size: number,
+  take: Take<TMessage>,
+  read: (at: number) => TMessage | undefined,
+): void {
+  let at = start
+  for (; at + size <= list.length; at += size) take(read(at))
+  if (at < list.length || list.length <= start) take(undefined)
+}
+
+/** A message with an event in it, and how many items of a stream came before that. */
+function eventMessage(
+  wire: unknown,
+  after: unknown,
+): { type: "event"; event: CallEvent; after?: number } | undefined {
+  const event = readEvent(wire)
+  if (event === undefined) return undefined
+  return isCount(after) ? { type: "event", event, after } : { type: "event", event }
+}
+
+function request(
+  wire: unknown,
+  attempt: unknown,
+  now: unknown,
+  ticket: unknown,
+): CallerMessage | undefined {
+  const event = readEvent(wire)
+  if (event?.type !== "call.requested" || !isCount(attempt)) return undefined
+  if (ticket !== undefined && typeof ticket !== "string") return undefined
+  return { type: "request", attempt, event, now: now === 1, ticket }
+}
+
+/** One by one, because most requests are of one shape. A test goes through all fields that there are. */
+function saysMore(event: CallRequestedEvent): boolean {
+  return (
+    event.version !== undefined ||
+    event.identity !== undefined ||
+    event.metadata !== undefined ||
+    event.parentRequestId !== undefined ||
+    event.progress !== undefined ||
+    event.traceparent !== undefined ||
+    event.deadline !== undefined ||
+    event.idleTimeout !== undefined ||
+    event.window !== undefined
+  )
+}
+
+/** `undefined` where JSON would leave it out. */
+function jsonOf(value: unknown): string | undefined {
+  return JSON.stringify(value)
+}
+
+function countOf(value: object): number {
+  let count = 0
+  for (const _ in value) count++
+  return count
+}

@@ -1,0 +1,71 @@
+/** Calls over NATS: workers serve a registry, callers find one of them. */
+import { validateOptions } from "../../internal/options.ts"
+import { NATS_OPTIONS } from "../bus/broker-options.ts"
+import type { NatsConnection } from "@nats-io/transport-node"
+import { systemClock } from "../../internal/clock.ts"
+import type { BusOptions } from "../bus/options.ts"
+import { createBusTransport } from "../bus/transport.ts"
+import type { BusTransport } from "../bus/transport.ts"
+import { NatsBus } from "./bus.ts"
+import { settleTarget } from "./servers.ts"
+import type { NatsConnectOptions } from "./servers.ts"
+import { isolatedLogger } from "../../internal/notify.ts"
+
+export type { BusOptions, GuardOptions } from "../bus/options.ts"
+export type { BusStats, CallingStats, ServingStats, WorkerStats } from "../bus/stats.ts"
+export { createTicketSigner, createTicketVerifier } from "../bus/tickets/tickets.ts"
+export type {
+  TicketJwk,
+  TicketKey,
+  TicketKeyObject,
+  TicketSigner,
+  TicketSignerOptions,
+  TicketSubject,
+  TicketVerifier,
+  TicketVerifierOptions,
+} from "../bus/tickets/tickets.ts"
+export type { BusTransport } from "../bus/transport.ts"
+export type { NatsConnectOptions } from "./servers.ts"
+
+/** Where a transport over NATS connects to, and who it calls as. */
+export interface NatsTransportOptions extends BusOptions {
+  /** "nats://127.0.0.1:4222" when left out; several for a cluster. "tls://" asks for TLS. */
+  readonly servers?: string | readonly string[] | undefined
+  /** A connection of your own, instead of `servers`. It is not closed here. */
+  readonly connection?: NatsConnection | undefined
+  /** What the client takes besides: credentials, TLS and the like. */
+  readonly connect?: NatsConnectOptions | undefined
+  /**
+   * Allows a broker on another machine without TLS or without credentials, and tickets over one whose version has
+   * known ways round its permissions.
+   */
+  readonly insecure?: boolean | undefined
+}
+
+const USER = "createNatsTransport"
+
+/**
+ * Makes a transport to everyone on a NATS broker. Close it when it is no longer needed.
+ *
+ * The broker may be absent: it is connected to in the background, and calls wait for it until their deadline.
+ * Throws a `TypeError` for options that make no sense, and for a broker that others could listen to.
+ */
+export function createNatsTransport(options: NatsTransportOptions = {}): BusTransport {
+  validateOptions(USER, options, NATS_OPTIONS)
+  const { connection, servers, connect, insecure } = options
+  const { clock = systemClock } = options
+  const logger = isolatedLogger(options.logger)
+  if (connection !== undefined && (servers !== undefined || connect !== undefined)) {
+    throw new TypeError(`${USER}() takes either "connection", or "servers" and "connect".`)
+  }
+  const bus = new NatsBus({
+    from:
+      connection ?? settleTarget(USER, servers ?? "nats://127.0.0.1:4222", connect ?? {}, insecure),
+    user: options.user ?? "anyone",
+    prefix: options.prefix ?? "operations",
+    clock,
+    logger,
+    insecure,
+  })
+  return createBusTransport(USER, bus, options, "nats")
+}

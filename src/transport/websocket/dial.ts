@@ -1,0 +1,207 @@
+import { isCallError } from "../../core/errors.ts"
+import { assertPublic, publicLookup } from "../../http-client/public-lookup.ts"
+import { toBase64 } from "../../internal/base64.ts"
+import { plainHeaders } from "../../internal/headers.ts"
+import type { HeadersLike } from "../../internal/headers.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { Connect, ConnectFailure } from "./socket-transport.ts"
+import { endSocket, loadWs, OPEN } from "./ws.ts"
+import type { WebSocketConstructor, WebSocketLike } from "./ws.ts"
+
+/** A value, or what gives it anew for each connection. */
+export type PerConnection<TValue> = TValue | (() => TValue | Promise<TValue>)
+
+/** What one attempt to connect needs. */
+export interface DialOptions {
+  readonly headers?: PerConnection<HeadersLike> | undefined
+  readonly protocols?: PerConnection<readonly string[]> | undefined
+  readonly token?: PerConnection<string> | undefined
+  readonly WebSocket?: WebSocketConstructor | undefined
+  readonly maxFrameBytes: number
+  readonly connectTimeout: number
+  readonly blockPrivate: boolean
+  readonly clock: Clock
+}
+
+/** The subprotocol that clients offer beside a token, for the server to choose. */
+export const SUBPROTOCOL = "alkdev.operations"
+/** The start of the subprotocol that carries a token, where no header can. */
+export const TOKEN_PREFIX = "alkdev.bearer."
+
+/** Opens sockets to a URL. */
+export function dialer(url: string, options: DialOptions): Connect {
+  return (opened, failed) => {
+    const attempt = new Attempt(options, opened, failed)
+    void attempt.start(() => makeSocket(url, options))
+    return () => attempt.giveUp()
+  }
+}
+
+/** Waits until a socket that exists is open. */
+export function awaitSocket(socket: WebSocketLike, options: DialOptions): Connect {
+  return (opened, failed) => {
+    if (socket.readyState === OPEN) {
+      opened(socket)
+      return () => {}
+    }
+    const attempt = new Attempt(options, opened, failed)
+    attempt.watch(socket)
+    return () => attempt.giveUp()
+  }
+}
+
+class Attempt {
+  readonly #clock: Clock
+  readonly #opened: (socket: WebSocketLike) => void
+  readonly #failed: (failure: ConnectFailure) => void
+  readonly #timer: unknown
+  #socket: WebSocketLike | undefined
+  #isOver = false
+
+  constructor(
+    { clock, connectTimeout }: DialOptions,
+    opened: (socket: WebSocketLike) => void,
+    failed: (failure: ConnectFailure) => void,
+  ) {
+    this.#clock = clock
+    this.#opened = opened
+    this.#failed = failed
+    this.#timer = clock.setTimeout(
+      () => this.#fail({ reason: `it was not open within ${connectTimeout} ms` }),
+      connectTimeout,
+    )
+  }
+
+  async start(make: () => Promise<WebSocketLike>): Promise<void> {
+    try {
+      const socket = await make()
+      this.watch(socket)
+      // Given up meanwhile.
+      if (this.#isOver) endSocket(socket)
+    } catch (error) {
+      this.#fail({ reason: reasonFor(error), cause: error })
+    }
+  }
+
+  watch(socket: WebSocketLike): void {
+    this.#socket = socket
+    if (socket.readyState > OPEN) {
+      this.#fail({ reason: "it was closed before it was used" })
+      return
+    }
+    socket.addEventListener("open", this.#onOpen)
+    socket.addEventListener("close", this.#onClose)
+    socket.addEventListener("error", this.#onError)
+  }
+
+  giveUp(): void {
+    if (this.#end() && this.#socket !== undefined) endSocket(this.#socket)
+  }
+
+  // Frames may follow at once: whoever reads them listens before this returns.
+  readonly #onOpen = (): void => {
+    const socket = this.#socket
+    if (socket === undefined || !this.#end()) return
+    socket.removeEventListener("error", this.#onError)
+    this.#opened(socket)
+  }
+
+  readonly #onClose = (event: unknown): void => {
+    const { code } = event as CloseEvent
+    this.#fail({ reason: `it was closed before it was open (code ${code})` })
+  }
+
+  // Stays with a socket that is given up: one of `ws` has its error to tell, and nobody else listens.
+  readonly #onError = (event: unknown): void => {
+    const { error } = event as Partial<ErrorEvent>
+    this.#fail({
+      reason: reasonFor(error),
+      status: statusOf(error),
+      ...(error === undefined ? {} : { cause: error }),
+    })
+  }
+
+  #fail(failure: ConnectFailure): void {
+    if (!this.#end()) return
+    if (this.#socket !== undefined && this.#socket.readyState <= OPEN) endSocket(this.#socket)
+    this.#failed(failure)
+  }
+
+  #end(): boolean {
+    if (this.#isOver) return false
+    this.#isOver = true
+    this.#clock.clearTimeout(this.#timer)
+    this.#socket?.removeEventListener("open", this.#onOpen)
+    this.#socket?.removeEventListener("close", this.#onClose)
+    return true
+  }
+}
+
+async function makeSocket(url: string, options: DialOptions): Promise<WebSocketLike> {
+  if (options.blockPrivate) assertPublic(new URL(url).hostname)
+  const headers = await read(options.headers)
+  const token = await read(options.token)
+  const protocols = [...((await read(options.protocols)) ?? [])]
+  const Constructor = options.WebSocket ?? (await platformSocket())
+  if (Constructor === undefined) {
+    const ws = await loadWs("transport/websocket")
+    const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` }
+    return new ws.WebSocket(url, protocols, {
+      headers: { ...plainHeaders(headers ?? {}), ...authorization },
+      maxPayload: options.maxFrameBytes,
+      perMessageDeflate: false,
+      ...(options.blockPrivate && { lookup: await publicLookup() }),
+    })
+  }
+  if (headers !== undefined) {
+    throw new TypeError(`"headers" need "ws"; use "token", which works everywhere`)
+  }
+  if (token !== undefined) {
+    if (protocols.length === 0) protocols.push(SUBPROTOCOL)
+    protocols.push(TOKEN_PREFIX + base64url(token))
+  }
+  return new Constructor(url, protocols)
+}
+
+function read<TValue>(
+  value: PerConnection<TValue> | undefined,
+): TValue | Promise<TValue> | undefined {
+  return typeof value === "function" ? (value as () => TValue | Promise<TValue>)() : value
+}
+
+/** The platform's own socket, in browsers and where `ws` is not installed. */
+async function platformSocket(): Promise<WebSocketConstructor | undefined> {
+  const own = globalThis.WebSocket as WebSocketConstructor | undefined
+  if (own === undefined || "window" in globalThis || "WorkerGlobalScope" in globalThis) return own
+  // Elsewhere `ws` is better: it pings, and sends headers.
+  return await loadWs("transport/websocket").then(
+    () => undefined,
+    () => own,
+  )
+}
+
+/** Subprotocols are tokens of HTTP, which base64 as such is not. */
+function base64url(text: string): string {
+  return toBase64(new TextEncoder().encode(text))
+    .replaceAll("+", "-")
+    .replaceAll("/", "_")
+    .replaceAll("=", "")
+}
+
+/** Why a connection failed, without what a URL or header may hold. */
+function reasonFor(error: unknown): string {
+  if (typeof error !== "object" || error === null) return "it could not be opened"
+  if (isCallError(error)) return error.message
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  const status = statusOf(error)
+  if (status !== undefined) return `the server answered ${status}`
+  if (typeof code === "string" && code !== "") return code
+  return typeof message === "string" && message !== "" ? message : "it could not be opened"
+}
+
+/** The status that a server answered an upgrade with; `ws` tells it in its message only. */
+function statusOf(error: unknown): number | undefined {
+  const message = String((error as Partial<Error> | undefined)?.message)
+  const status = /^Unexpected server response: (\d{3})$/.exec(message)?.[1]
+  return status === undefined ? undefined : Number(status)
+}

@@ -1,0 +1,36 @@
+import type { OptionsSchema } from "../../internal/options.ts"
+import type { SocketLimits } from "./socket.ts"
+
+/** The limits of a socket; what is left out has its default. */
+export interface SocketLimitOptions {
+  /** Bytes of one frame, in either direction: 1 MiB. */
+  readonly maxFrameBytes?: number | undefined
+  /** Bytes that may wait to be sent: 1 MiB at a server, 16 MiB at a client. */
+  readonly maxBufferedBytes?: number | undefined
+  /** Milliseconds between two pings, 0 for none: 30,000. A peer that is silent for two is given up. */
+  readonly pingInterval?: number | undefined
+  /** Milliseconds after which a peer that reads nothing is given up: 5,000. */
+  readonly stallTimeout?: number | undefined
+}
+
+export const SOCKET_LIMITS: OptionsSchema<SocketLimitOptions> = {
+  maxFrameBytes: { min: 1024 },
+  maxBufferedBytes: { min: 1024 },
+  pingInterval: { min: 0 },
+  stallTimeout: { min: 1 },
+}
+
+const MIB = 1024 * 1024
+
+/** The limits with their defaults. */
+export function settleLimits(
+  options: SocketLimitOptions,
+  maxBufferedBytes: number = MIB,
+): SocketLimits {
+  return {
+    maxFrameBytes: options.maxFrameBytes ?? MIB,
+    maxBufferedBytes: options.maxBufferedBytes ?? maxBufferedBytes,
+    pingInterval: options.pingInterval ?? 30_000,
+    stallTimeout: options.stallTimeout ?? 5000,
+  }
+}

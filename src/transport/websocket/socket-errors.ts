@@ -1,0 +1,48 @@
+import type { CallEvent } from "../../core/events.ts"
+import { refusal } from "../../core/errors.ts"
+import type { CallError, ErrorCode } from "../../core/errors.ts"
+
+const REFUSALS: Readonly<Record<number, ErrorCode>> = {
+  401: "UNAUTHENTICATED",
+  403: "ACCESS_DENIED",
+  429: "RATE_LIMITED",
+}
+
+/** The error for what was never sent. `status` is what the server answered instead of connecting. */
+export function unavailable(
+  peer: string,
+  why: string,
+  cause?: unknown,
+  status?: number,
+): CallError {
+  const code = (status === undefined ? undefined : REFUSALS[status]) ?? "UNAVAILABLE"
+  return refusal(code, `There is no connection to ${peer}: ${why}.`, {
+    mayHaveExecuted: false,
+    // A server that knows why it refuses will do so again.
+    ...(status !== undefined && status < 500 && { retryable: false }),
+    ...(cause === undefined ? {} : { cause }),
+  })
+}
+
+/** The error for what was pending when a connection ended. */
+export function lost(peer: string, closeCode: number, what: string, cause: unknown): CallError {
+  return refusal(
+    closeCode === 1013 ? "SLOW_CONSUMER" : "UNAVAILABLE",
+    `There is no connection to ${peer}: ${what}.`,
+    {
+      details: { closeCode },
+      mayHaveExecuted: true,
+      retryable: false,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  )
+}
+
+/** The error for an event for which there is no room while there is no connection. */
+export function full(peer: string, heldSize: number, event: CallEvent): CallError {
+  return refusal(
+    "OVERLOADED",
+    `There is no connection to ${peer} yet, and ${heldSize} bytes wait for it. Try again later.`,
+    { requestId: event.requestId, retryAfterMs: 1000 },
+  )
+}

@@ -1,0 +1,300 @@
+import type { CallEvent } from "../../core/events.ts"
+import type { CallError } from "../../core/errors.ts"
+import { Deadlines } from "../../internal/deadlines.ts"
+import { setRef } from "../../internal/defer.ts"
+import type { Clock } from "../../internal/platform.ts"
+import type { Identity } from "../../core/types.ts"
+import { encodeWithin } from "./encoded.ts"
+import type { EncodedEvent } from "./encoded.ts"
+import type { WatchLifecycle } from "./page-lifecycle.ts"
+import { full, lost, unavailable } from "./socket-errors.ts"
+import { SocketLink } from "./socket.ts"
+import type { SocketLimits } from "./socket.ts"
+import type { Transport, TransportReceiver } from "../../protocol/transport.ts"
+import type { WebSocketLike } from "./ws.ts"
+
+/** How far a connection is: `waiting` is the pause before the next attempt. */
+export type WebSocketState = "idle" | "connecting" | "open" | "waiting" | "closed"
+
+/** A transport over a WebSocket. */
+export interface WebSocketTransport extends Transport, AsyncDisposable {
+  readonly state: WebSocketState
+}
+
+/** Why a connection could not be opened. */
+export interface ConnectFailure {
+  readonly reason: string
+  /** What the server answered instead, where that can be seen. */
+  readonly status?: number | undefined
+  readonly cause?: unknown
+}
+
+/** Tries to open a connection once, and answers once. Gives a function that gives up. */
+export type Connect = (
+  opened: (socket: WebSocketLike) => void,
+  failed: (failure: ConnectFailure) => void,
+) => () => void
+
+/** Delays between attempts to connect again, in milliseconds. */
+export interface ReconnectDelays {
+  readonly minDelay: number
+  readonly maxDelay: number
+}
+
+/** What a `SocketTransport` goes by. */
+export interface SocketTransportSettings {
+  readonly connect: Connect
+  /** Who is at the other end, for messages. */
+  readonly peer: string
+  readonly limits: SocketLimits
+  readonly clock: Clock
+  /** `spread`: milliseconds over which the first attempts of many clients are spread. */
+  readonly reconnect?: (ReconnectDelays & { readonly spread?: number }) | undefined
+  /** Where code may stop running: the connection is then left, and opened again afterwards. */
+  readonly lifecycle?: WatchLifecycle | undefined
+  /** The timer for pings; one of its own where it is left out. */
+  readonly pings?: Deadlines | undefined
+  /** Tells the peer that pings are answered here. An end that does not answers a peer that does. */
+  readonly announces?: boolean | undefined
+  /** The code that `close()` sends. */
+  readonly closeCode?: number | undefined
+  readonly identity?: Identity | undefined
+  readonly isTrusted?: boolean | undefined
+  /** Told of what happens to the connection. */
+  readonly onState?: ((state: WebSocketState, error?: CallError) => void) | undefined
+}
+
+const SUSPENDED = "the page was hidden"
+
+/** Events over a socket that is opened when the transport is, and again when it breaks. */
+export class SocketTransport implements WebSocketTransport {
+  readonly identity: Identity | undefined
+  readonly isTrusted: boolean
+  readonly surface = "websocket"
+  /** What `close()` tells the peer instead of the usual code. */
+  farewell: { readonly code: number; readonly reason: string } | undefined
+  readonly #settings: SocketTransportSettings
+  readonly #pings: Deadlines
+  #receiver: TransportReceiver | undefined
+  #state: WebSocketState = "idle"
+  #link: SocketLink | undefined
+  /** The connection before this one, which may still be on its way out. */
+  #leaving: SocketLink | undefined
+  #giveUp: (() => void) | undefined
+  #held: EncodedEvent[] = []
+  #heldSize = 0
+  #timer: unknown
+  #failures = 0
+  #openedAt = 0
+  #wasLost = false
+  /** Nothing is connected to until the page runs again. */
+  #isSuspended = false
+  #unwatch: (() => void) | undefined
+  /** Why nothing can be sent any more. */
+  #over: string | undefined
+  #closing: Promise<void> | undefined
+
+  constructor(settings: SocketTransportSettings) {
+    this.#settings = settings
+    this.#pings = settings.pings ?? new Deadlines(settings.clock)
+    this.identity = settings.identity
+    this.isTrusted = settings.isTrusted ?? false
+  }
+
+  get state(): WebSocketState {
+    return this.#state
+  }
+
+  open(receiver: TransportReceiver): void {
+    if (this.#receiver !== undefined) {
+      throw new TypeError("This WebSocket transport is already open: make one for each use.")
+    }
+    this.#receiver = receiver
+    if (this.#state !== "idle") return
+    this.#unwatch = this.#settings.lifecycle?.(this.#suspend, this.#resume)
+    this.#connect()
+  }
+
+  send(event: CallEvent): void {
+    if (this.#over !== undefined) throw unavailable(this.#settings.peer, this.#over)
+    const { maxFrameBytes, maxBufferedBytes } = this.#settings.limits
+    const item = encodeWithin(event, maxFrameBytes)
+    if (this.#link !== undefined) {
+      this.#link.send(item)
+      return
+    }
+    if (this.#heldSize > maxBufferedBytes) throw full(this.#settings.peer, this.#heldSize, event)
+    this.#held.push(item)
+    this.#heldSize += item.text.length
+    setRef(this.#timer, true)
+  }
+
+  ready(): Promise<void> | undefined {
+    return this.#link?.ready()
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close()
+  }
+
+  async #close(): Promise<void> {
+    const { closeCode = 1000 } = this.#settings
+    const { code, reason } = this.farewell ?? { code: closeCode, reason: "" }
+    const link = this.#link ?? this.#leaving
+    this.#link = undefined
+    this.#leaving = undefined
+    this.#over = "this transport was closed"
+    this.#set("closed")
+    this.#stopWatching()
+    this.#stopConnecting()
+    this.#dropHeld({ reason: this.#over })
+    await link?.close(code, reason)
+  }
+
+  #connect(): void {
+    this.#timer = undefined
+    this.#set("connecting")
+    this.#giveUp = this.#settings.connect(
+      (socket) => this.#onOpened(socket),
+      (failure) => this.#onFailed(failure),
+    )
+  }
+
+  #stopConnecting(): void {
+    this.#settings.clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#giveUp?.()
+    this.#giveUp = undefined
+  }
+
+  #stopWatching(): void {
+    this.#unwatch?.()
+    this.#unwatch = undefined
+  }
+
+  /** Leaves the peer, which would otherwise wait for a page that cannot answer. */
+  readonly #suspend = (): void => {
+    if (this.#isSuspended) return
+    this.#isSuspended = true
+    const link = this.#link
+    if (link === undefined) {
+      this.#stopConnecting()
+      this.#onFailed({ reason: SUSPENDED })
+      return
+    }
+    // Whether the peer confirms it is not waited for: nothing runs here any more.
+    void link.close(1001, SUSPENDED)
+    this.#onEnded(1001, SUSPENDED, undefined)
+  }
+
+  readonly #resume = (): void => {
+    if (!this.#isSuspended) return
+    this.#isSuspended = false
+    this.#failures = 0
+    this.#connect()
+  }
+
+  #onOpened(socket: WebSocketLike): void {
+    const { limits, clock, announces = false } = this.#settings
+    this.#giveUp = undefined
+    this.#openedAt = clock.now()
+    const link = new SocketLink(
+      socket,
+      { limits, clock, pings: this.#pings, announces },
+      {
+        event: (event) => {
+          this.#failures = 0
+          this.#receiver?.event(event)
+        },
+        unsent: (event) => {
+          this.#receiver?.undelivered(
+            event,
+            unavailable(this.#settings.peer, "it was lost before this was sent"),
+          )
+        },
+        ended: (code, reason, cause) => this.#onEnded(code, reason, cause),
+      },
+    )
+    // It was closed before anyone could listen, and that has been told.
+    if (socket.readyState > 1) return
+    this.#link = link
+    this.#leaving = undefined
+    this.#set("open")
+    for (const item of this.#takeHeld()) this.#sendHeld(link, item)
+    if (this.#wasLost) this.#receiver?.restored()
+    this.#wasLost = false
+  }
+
+  #sendHeld(link: SocketLink, item: EncodedEvent): void {
+    try {
+      link.send(item)
+    } catch (error) {
+      this.#receiver?.undelivered(item.event, error as CallError)
+    }
+  }
+
+  #onFailed(failure: ConnectFailure): void {
+    this.#giveUp = undefined
+    this.#wasLost = true
+    this.#again(failure.reason)
+    this.#dropHeld(failure)
+    this.#settings.onState?.(this.#state)
+  }
+
+  #onEnded(code: number, reason: string, cause: unknown): void {
+    const { reconnect, clock } = this.#settings
+    this.#leaving = this.#link
+    this.#link = undefined
+    this.#wasLost = true
+    // A server that accepts and then drops is not to be hurried.
+    if (reconnect !== undefined && clock.now() - this.#openedAt > reconnect.maxDelay) {
+      this.#failures = 0
+    }
+    const what = `it was lost (code ${code}${reason === "" ? "" : `: ${reason}`})`
+    const error = lost(this.#settings.peer, code, what, cause)
+    this.#again(what)
+    this.#receiver?.lost(error)
+    this.#settings.onState?.(this.#state, error)
+  }
+
+  /** Waits for the next attempt, or gives up for good. */
+  #again(why: string): void {
+    const { reconnect, clock } = this.#settings
+    if (reconnect === undefined) {
+      this.#over = why
+      this.#state = "closed"
+      this.#stopWatching()
+      return
+    }
+    this.#state = "waiting"
+    if (this.#isSuspended) return
+    const { minDelay, maxDelay, spread = 0 } = reconnect
+    const delay = Math.min(maxDelay, minDelay * 2 ** Math.min(this.#failures++, 30))
+    const wait = delay / 2 + Math.random() * (Math.max(delay, spread) - delay / 2)
+    this.#timer = clock.setTimeout(() => this.#connect(), wait)
+    setRef(this.#timer, false)
+  }
+
+  #takeHeld(): EncodedEvent[] {
+    const held = this.#held
+    this.#held = []
+    this.#heldSize = 0
+    return held
+  }
+
+  #dropHeld({ reason, cause, status }: ConnectFailure): void {
+    for (const { event } of this.#takeHeld()) {
+      this.#receiver?.undelivered(event, unavailable(this.#settings.peer, reason, cause, status))
+    }
+  }
+
+  #set(state: WebSocketState): void {
+    this.#state = state
+    this.#settings.onState?.(state)
+  }
+}

@@ -1,0 +1,297 @@
+import { decodeCallEvent } from "../../core/event-codec.ts"
+import type { CallEvent } from "../../core/events.ts"
+import { refusal } from "../../core/errors.ts"
+import type { Clock } from "../../internal/platform.ts"
+import { Batch } from "./batch.ts"
+import { frameOf } from "./encoded.ts"
+import type { EncodedEvent } from "./encoded.ts"
+import { ALIVE, isPing, Liveness, PING } from "./liveness.ts"
+import type { LivenessSettings, LivePeer } from "./liveness.ts"
+import { SendBuffer } from "./send-buffer.ts"
+import { asNodeSocket, closeSocket, endSocket, OPEN, protocolCode } from "./ws.ts"
+import type { NodeWebSocketLike, WebSocketLike } from "./ws.ts"
+
+/** The limits of one socket, all of them settled. */
+export interface SocketLimits {
+  /** Bytes of one frame, in either direction. */
+  readonly maxFrameBytes: number
+  /** Bytes that may wait to be sent; from a quarter of it on, streams and large results wait. */
+  readonly maxBufferedBytes: number
+  /** Milliseconds between two pings, 0 for none. After two without a sign of life the peer is gone. */
+  readonly pingInterval: number
+  /** Milliseconds after which a peer that reads nothing is given up. */
+  readonly stallTimeout: number
+}
+
+/** What a `SocketLink` goes by. */
+export interface SocketSettings extends Omit<LivenessSettings, "interval"> {
+  readonly limits: SocketLimits
+}
+
+/** Whoever uses a socket. */
+export interface SocketOwner {
+  event(event: unknown): void
+  /** An event was taken and did not leave. */
+  unsent(event: CallEvent): void
+  /** The connection is over. Told once, and not to those who closed it themselves. */
+  ended(code: number, reason: string, cause?: unknown): void
+}
+
+// Frames past this size gain nothing by growing.
+const BATCH_CHARACTERS = 64 * 1024
+const BATCH_EVENTS = 10_000
+const CLOSE_GRACE = 1000
+
+/** One open socket: events as frames of JSON text, limits, and signs of life. */
+export class SocketLink implements LivePeer {
+  readonly #socket: WebSocketLike
+  readonly #node: NodeWebSocketLike | undefined
+  readonly #limits: SocketLimits
+  readonly #clock: Clock
+  readonly #owner: SocketOwner
+  readonly #batch: Batch<EncodedEvent>
+  readonly #buffer: SendBuffer
+  readonly #listeners: (readonly [type: string, listener: (...args: unknown[]) => void])[] = []
+  readonly #liveness: Liveness
+  #isOpen = true
+  #graceTimer: unknown
+  #closing: Promise<void> | undefined
+  #onGone: (() => void) | undefined
+
+  constructor(socket: WebSocketLike, settings: SocketSettings, owner: SocketOwner) {
+    const { limits, clock } = settings
+    this.#socket = socket
+    this.#node = asNodeSocket(socket)
+    this.#limits = limits
+    this.#clock = clock
+    this.#owner = owner
+    this.#batch = new Batch({
+      limit: Math.min(BATCH_CHARACTERS, Math.floor(limits.maxFrameBytes / 3)),
+      flush: (items) => this.#write(items),
+    })
+    this.#buffer = new SendBuffer(socket, limits, clock, () =>
+      this.#fail(1013, "it reads too slowly"),
+    )
+    this.#liveness = new Liveness(this, { ...settings, interval: limits.pingInterval })
+    this.#listen()
+  }
+
+  /** Sends an event with others of this turn. Throws when too much waits already. */
+  send(item: EncodedEvent): void {
+    const buffered = this.#socket.bufferedAmount + this.#batch.weight
+    if (buffered > this.#limits.maxBufferedBytes) this.#overflow(item.event, buffered)
+    this.#batch.add(item, item.text.length)
+  }
+
+  /** A promise while too much waits to be sent. */
+  ready(): Promise<void> | undefined {
+    return this.#isOpen ? this.#buffer.ready(this.#batch.weight) : undefined
+  }
+
+  /** Sends what waits and closes; what the peer does not confirm in time is cut. */
+  close(code: number, reason = ""): Promise<void> {
+    if (this.#closing !== undefined) return this.#closing
+    if (this.#isOpen) this.#batch.flush()
+    this.#closing = new Promise((resolve) => {
+      this.#onGone = resolve
+    })
+    if (this.#isOpen) this.#leave(code, reason)
+    else if (this.#graceTimer === undefined) this.#onGone?.()
+    return this.#closing
+  }
+
+  ping(isAnswering: boolean): boolean {
+    const node = this.#node
+    if (isAnswering) this.#sendFrame(PING)
+    else if (node?.readyState === OPEN) node.ping()
+    return isAnswering || node !== undefined
+  }
+
+  gone(silence: number): void {
+    this.#end(1006, `nothing came from it for ${silence} ms`)
+    endSocket(this.#socket)
+    this.#armGrace()
+  }
+
+  #listen(): void {
+    const node = this.#node
+    const add = (type: string, listener: (...args: unknown[]) => void): void => {
+      if (node === undefined) this.#socket.addEventListener(type, listener)
+      else node.on(type, listener)
+      this.#listeners.push([type, listener])
+    }
+    if (node !== undefined) {
+      add("message", (data, isBinary) => this.#onFrame(data, isBinary === true))
+      add("ping", () => this.#onPing())
+      add("pong", () => this.#liveness.heardSocket())
+      add("close", (code, reason) => this.#onClose(Number(code), String(reason)))
+      add("error", (error) => this.#onError(error))
+    } else {
+      add("message", (event) => {
+        const { data } = event as MessageEvent<unknown>
+        this.#onFrame(data, typeof data !== "string")
+      })
+      add("close", (event) => {
+        const { code, reason } = event as CloseEvent
+        this.#onClose(code, reason)
+      })
+    }
+    // It may have closed before anyone listened.
+    if (this.#socket.readyState > OPEN) this.#onClose(1006, "")
+  }
+
+  #onFrame(data: unknown, isBinary: boolean): void {
+    if (!this.#isOpen) return
+    this.#liveness.heard()
+    if (isBinary) {
+      this.#fail(1003, "it sent a binary frame, where text is spoken")
+      return
+    }
+    const text = String(data)
+    // Sockets that were made elsewhere may not have the limit set.
+    if (text.length > this.#limits.maxFrameBytes) {
+      this.#fail(1009, `it sent a frame of more than ${this.#limits.maxFrameBytes} bytes`)
+      return
+    }
+    let parsed: unknown
+    try {
+      parsed = JSON.parse(text)
+    } catch {
+      this.#fail(1007, "it sent what is not JSON")
+      return
+    }
+    this.#onParsed(parsed)
+  }
+
+  #onParsed(parsed: unknown): void {
+    if (!Array.isArray(parsed)) {
+      if (isPing(parsed)) this.#onPingFrame()
+      else this.#onEvent(parsed)
+      return
+    }
+    if (parsed.length > BATCH_EVENTS) {
+      this.#fail(1009, `it sent more than ${BATCH_EVENTS} events in one frame`)
+      return
+    }
+    for (const item of parsed as unknown[]) {
+      // Whoever takes events may close the connection.
+      if (!this.#isOpen) return
+      this.#onEvent(item)
+    }
+  }
+
+  #onEvent(event: unknown): void {
+    this.#liveness.readEvent(event)
+    this.#owner.event(decodeCallEvent(event))
+  }
+
+  #write(items: readonly EncodedEvent[]): void {
+    // A peer that is closing reads no more.
+    if (this.#socket.readyState === OPEN) {
+      try {
+        this.#buffer.send(this.#liveness.announce(frameOf(items), this.#limits.maxFrameBytes))
+        return
+      } catch (error) {
+        this.#onError(error)
+      }
+    }
+    for (const { event } of items) this.#owner.unsent(event)
+  }
+
+  #overflow(event: CallEvent, buffered: number): never {
+    const { requestId, type } = event
+    const details = { bufferedBytes: buffered, maxBufferedBytes: this.#limits.maxBufferedBytes }
+    if (type === "call.requested") {
+      const { operationId } = event
+      throw refusal(
+        "OVERLOADED",
+        `"${operationId}" was not sent: ${buffered} bytes wait to be sent already. Try again later.`,
+        { requestId, operationId, details, retryAfterMs: 100 },
+      )
+    }
+    this.#fail(1013, "it reads too slowly")
+    throw refusal("SLOW_CONSUMER", `The peer was given up: ${buffered} bytes waited for it.`, {
+      requestId,
+      details,
+    })
+  }
+
+  #onPing(): void {
+    this.#liveness.heardSocket()
+    this.#checkRoom()
+  }
+
+  #onPingFrame(): void {
+    this.#liveness.pinged()
+    if (this.#checkRoom()) this.#sendFrame(ALIVE)
+  }
+
+  /** Each ping is answered. A peer that sends them and does not read must not fill the memory. */
+  #checkRoom(): boolean {
+    if (this.#socket.bufferedAmount > this.#limits.maxBufferedBytes) {
+      this.#fail(1013, "it reads too slowly")
+    }
+    return this.#isOpen
+  }
+
+  #sendFrame(text: string): void {
+    if (this.#socket.readyState !== OPEN) return
+    try {
+      this.#buffer.send(text)
+    } catch (error) {
+      this.#onError(error)
+    }
+  }
+
+  #onError(error: unknown): void {
+    this.#end(1006, error instanceof Error ? error.message : String(error), error)
+    this.#armGrace()
+  }
+
+  #onClose(code: number, reason: string): void {
+    for (const [type, listener] of this.#listeners.splice(0)) {
+      if (this.#node === undefined) this.#socket.removeEventListener(type, listener)
+      else this.#node.off(type, listener)
+    }
+    this.#clock.clearTimeout(this.#graceTimer)
+    this.#graceTimer = undefined
+    this.#end(protocolCode(code), reason)
+    this.#onGone?.()
+  }
+
+  /** Gives the peer up. */
+  #fail(code: number, reason: string): void {
+    if (!this.#isOpen) return
+    this.#end(code, reason)
+    closeSocket(this.#socket, code, reason)
+    this.#armGrace()
+  }
+
+  #leave(code: number, reason: string): void {
+    this.#release()
+    closeSocket(this.#socket, code, reason)
+    this.#armGrace()
+  }
+
+  #end(code: number, reason: string, cause?: unknown): void {
+    if (!this.#isOpen) return
+    this.#release()
+    for (const { event } of this.#batch.take()) this.#owner.unsent(event)
+    this.#owner.ended(code, reason, cause)
+  }
+
+  #release(): void {
+    this.#isOpen = false
+    this.#liveness.stop()
+    this.#buffer.close()
+  }
+
+  #armGrace(): void {
+    if (this.#listeners.length === 0) return
+    this.#graceTimer ??= this.#clock.setTimeout(() => {
+      endSocket(this.#socket)
+      // A socket of a browser closes when it does; nothing more can be done about it.
+      if (this.#node === undefined) this.#onClose(1006, "")
+    }, CLOSE_GRACE)
+  }
+}

@@ -1,0 +1,40 @@
+/** Other people's clients, installed from `interop/` when they are first needed. */
+import { execFile } from "node:child_process"
+import { existsSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { promisify } from "node:util"
+
+const folder = fileURLToPath(new URL("../../../../interop", import.meta.url))
+
+/** Where the clients are, or why they are not there. */
+export type Clients =
+  | { readonly folder: string; readonly reason?: undefined }
+  | { readonly folder?: undefined; readonly reason: string }
+
+/**
+ * Installs what `interop/package-lock.json` says, once.
+ *
+ * Without a way to do so it says on stderr what is skipped; where `CI` is set it throws.
+ */
+export async function provideClients(): Promise<Clients> {
+  if (isInstalled()) return { folder }
+  try {
+    await promisify(execFile)("npm", ["ci", "--no-audit", "--no-fund", "--prefix", folder], {
+      timeout: 300_000,
+    })
+  } catch (error) {
+    const { stderr = "", message } = error as { stderr?: string; message: string }
+    const last = stderr.trim().split("\n").at(-1)
+    const reason = `The clients of other people could not be installed (${last || message}). Try: npm ci --prefix interop`
+    const { CI } = process.env
+    if (CI !== undefined && CI !== "" && CI !== "false") throw new Error(reason, { cause: error })
+    process.stderr.write(`SKIPPED tests with other people's MCP clients. ${reason}\n`)
+    return { reason }
+  }
+  return { folder }
+}
+
+function isInstalled(): boolean {
+  // npm writes this file last.
+  return existsSync(`${folder}/node_modules/.package-lock.json`)
+}

@@ -1,0 +1,41 @@
+import { expect, test } from "vitest"
+import { describeLanes, openLane } from "./lanes.ts"
+import type { WatchedClient } from "./support.ts"
+import { waitFor } from "../../../support/wait-for.ts"
+
+const CHANGED = "notifications/tools/list_changed"
+
+/** How often a client was told that the tools have changed. */
+function told({ received }: WatchedClient): number {
+  return received.filter(({ method }) => method === CHANGED).length
+}
+
+async function namesOf(client: WatchedClient): Promise<unknown[]> {
+  return (await client.tools()).map(({ name }) => name)
+}
+
+describeLanes("changes", (lane) => {
+  test("of the tools reach the client, who finds them done", async () => {
+    await using pair = await openLane(lane, {}, { listens: true })
+    const { through } = pair
+    await through.call("echo", { text: "connected" })
+    const before = told(through)
+    const add = {
+      name: "later",
+      description: "Came later.",
+      inputSchema: { type: "object", properties: { a: { const: 1 } } },
+    }
+
+    await through.call("change", { add })
+    await waitFor(() => expect(told(through)).toBe(before + 1))
+    expect((await through.tools()).find(({ name }) => name === "later")).toEqual(add)
+    expect((await through.call("later", { a: 1 })).result).toMatchObject({
+      structuredContent: { tool: "later", args: { a: 1 } },
+    })
+
+    await through.call("change", { remove: "later" })
+    await waitFor(() => expect(told(through)).toBe(before + 2))
+    expect(await namesOf(through)).not.toContain("later")
+    expect((await through.call("later")).error).toMatchObject({ code: -32602 })
+  })
+})

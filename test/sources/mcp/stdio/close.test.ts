@@ -1,0 +1,137 @@
+import { describe, expect, test } from "vitest"
+import { allGone, child, isRunning, running, watchdogsOf } from "./support.ts"
+import { TOO_LONG } from "../../../support/patience.ts"
+
+describe("ChildTransport.close", () => {
+  test("lets a polite child go by itself", async () => {
+    const heard = await running(["echo"])
+
+    await heard.transport.close()
+
+    expect(heard.transport.exit).toEqual({ code: 0, signal: null })
+    expect(heard.closes).toBe(1)
+    expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
+  })
+
+  test("is the same however often it is called", async () => {
+    const heard = await running(["echo"])
+
+    await Promise.all([heard.transport.close(), heard.transport.close()])
+    await heard.transport.close()
+
+    expect(heard.closes).toBe(1)
+  })
+
+  test("ends a child that ignores the end of its input by SIGTERM", async () => {
+    const heard = await running(["term"])
+
+    await heard.transport.close()
+
+    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGTERM" })
+  })
+
+  test("ends a child that ignores everything, in less than five seconds", async () => {
+    const heard = await running(["stubborn"])
+    const start = performance.now()
+
+    await heard.transport.close()
+
+    expect(performance.now() - start).toBeLessThan(TOO_LONG)
+    expect(heard.messages.map(({ method }) => method)).toEqual(["ready", "refused"])
+    expect(heard.transport.exit).toEqual({ code: null, signal: "SIGKILL" })
+    expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
+    expect(heard.closes).toBe(1)
+  })
+
+  test.each([
+    ["a wrapper and a server that ignore everything", ["wrap", "stubborn"], 2],
+    ["a wrapper around a wrapper", ["wrap", "wrap", "stubborn"], 3],
+  ])("leaves nothing of %s", async (_, manners, count) => {
+    const heard = await running(manners)
+    for (let more = 1; more < count; more++) await heard.next("ready")
+    const pids = heard.pids()
+    const start = performance.now()
+
+    await heard.transport.close()
+
+    expect(performance.now() - start).toBeLessThan(TOO_LONG)
+    expect(pids).toHaveLength(count)
+    expect(pids.filter(isRunning)).toEqual([])
+  })
+
+  test("leaves nothing of `sh -c` with something in the background", async () => {
+    const heard = child([], {
+      command: "/bin/sh",
+      args: [
+        "-c",
+        `sleep 1000 & echo '{"jsonrpc":"2.0","method":"ready","params":{"pid":'$!'}}'; cat`,
+      ],
+    })
+    await heard.transport.start()
+    await heard.next("ready")
+    const pids = heard.pids()
+    expect(pids.filter(isRunning)).toHaveLength(1)
+
+    await heard.transport.close()
+
+    expect(pids.filter(isRunning)).toEqual([])
+    expect(heard.transport.exit).toEqual({ code: 0, signal: null })
+  })
+
+  test("comes of itself when a wrapper ends and leaves its server behind", async () => {
+    const heard = child(["leave", "stubborn"])
+    await heard.transport.start()
+    await heard.closed
+    await heard.transport.close()
+
+    expect(heard.transport.exit).toEqual({ code: 0, signal: null })
+    expect(heard.closes).toBe(1)
+    await allGone(heard.pids())
+  })
+
+  test("does not wait for a process that left the group with the pipes in its hands", async () => {
+    const heard = await running(["escape", "deaf"])
+    const start = performance.now()
+
+    await heard.closed
+    await heard.transport.close()
+
+    expect(performance.now() - start).toBeLessThan(TOO_LONG)
+    expect(heard.closes).toBe(1)
+  })
+
+  test("ends a stopped child", async () => {
+    const heard = await running(["echo"])
+    process.kill(heard.transport.pid ?? 0, "SIGSTOP")
+
+    await heard.transport.close()
+
+    expect(isRunning(heard.transport.pid ?? 0)).toBe(false)
+  })
+
+  test("survives a listener that throws", async () => {
+    const heard = await running(["echo"])
+    heard.transport.onclose = () => {
+      throw new Error("mine")
+    }
+
+    await heard.transport.close()
+
+    expect(heard.errors.map(({ message }) => message)).toEqual(["mine"])
+  })
+
+  test("of the last child leaves no watchdog and no listener", async () => {
+    const listeners = process.listenerCount("exit")
+    const [first, second] = await Promise.all([running(["echo"]), running(["echo"])])
+    const watchdogs = watchdogsOf(process.pid)
+    expect(watchdogs).toHaveLength(1)
+    expect(process.listenerCount("exit")).toBe(listeners + 1)
+
+    await first.transport.close()
+    expect(watchdogsOf(process.pid)).toEqual(watchdogs)
+    await second.transport.close()
+
+    await allGone(watchdogs)
+    expect(process.listenerCount("exit")).toBe(listeners)
+  })
+})

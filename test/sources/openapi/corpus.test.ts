@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest"
+import { FromOpenAPI, FromOpenAPIFile } from "../../../src/from-openapi.ts"
+import type { ImportedOperations } from "../../../src/from-openapi.ts"
+import { compileSchema } from "../../../src/schema/compiled.ts"
+import { corpusEntries, corpusPath, corpusText, hasCorpus } from "./corpus.ts"
+import { parseText } from "../../../src/sources/openapi/parse.ts"
+import { deepFreeze, pointsNowhere, SchemaLaws } from "./laws.ts"
+
+const CONFIG = { namespace: "api", baseUrl: "https://api.test/v1" }
+const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
+/** Compiling all outputs of Stripe takes a minute; ten of each document show as much. */
+const SAMPLE = 10
+
+const entries = corpusEntries()
+
+if (!hasCorpus) {
+  // oxlint-disable-next-line no-console -- a skip that nobody notices would be worse
+  console.warn(
+    "The OpenAPI corpus is not there (shared/corpus/openapi beside the repository): its tests are skipped.",
+  )
+}
+
+test("the corpus of real documents is there when it has to be", () => {
+  expect(hasCorpus || !process.env["CI"], "CI imports the corpus; fetch it").toBe(true)
+})
+
+test.runIf(hasCorpus)("the index lists all documents and their operations", () => {
+  expect(entries).toHaveLength(139)
+  expect(entries.reduce((sum, { operations }) => sum + operations, 0)).toBe(19_003)
+  expect(entries.filter(({ isNamed }) => isNamed)).toHaveLength(31)
+})
+
+describe.runIf(hasCorpus).each(entries)("$file", ({ file, operations: expected }) => {
+  let imported: ImportedOperations = Object.assign([], { report: null as never })
+  let document: object = {}
+
+  beforeAll(() => {
+    const text = corpusText(file)
+    imported = FromOpenAPI(text, CONFIG)
+    document = parseText(text).value as object
+  })
+  afterAll(() => {
+    // Several of these at once would fill the memory.
+    imported = Object.assign([], { report: null as never })
+    document = {}
+  })
+
+  test("gives every operation, and each is in the report", () => {
+    const { counts, operations } = imported.report
+
+    // What has a method that cannot be sent is listed, too.
+    const unsendable = operations.filter(
+      ({ status, method }) => status === "skipped" && /^trace$/i.test(method ?? ""),
+    )
+    expect(imported.length - counts.twins + unsendable.length).toBe(expected)
+    expect(counts.kept + counts.widened).toBe(imported.length)
+    expect(operations).toHaveLength(imported.length + counts.skipped)
+    const unexplained = operations.filter(
+      ({ status, notes }) => status !== "kept" && notes.length === 0,
+    )
+    expect(unexplained).toEqual([])
+    for (const { pointer, message } of operations.flatMap(({ notes }) => notes)) {
+      expect(pointer).toMatch(/^\//)
+      expect(pointsNowhere(document, pointer), pointer).toBe(false)
+      expect(message).toMatch(/\.$/)
+    }
+  })
+
+  test("gives each a name that is its own and safe", () => {
+    const names = imported.map(({ name }) => name)
+
+    expect(new Set(names).size).toBe(names.length)
+    expect(names.filter((name) => !SAFE_NAME.test(name) || name.length > 128)).toEqual([])
+  })
+
+  test("gives closed schemas that are JSON", () => {
+    const laws = new SchemaLaws()
+
+    expect(imported.flatMap((operation) => laws.faults(operation))).toEqual([])
+  })
+
+  test("gives schemas that can check values", () => {
+    const step = Math.max(1, Math.floor(imported.length / SAMPLE))
+    for (let index = 0; index < imported.length; index += step) {
+      const { inputSchema, outputSchema } = imported[index] as ImportedOperations[number]
+      const input = compileSchema(inputSchema)
+      const { required = [] } = inputSchema as { required?: readonly string[] }
+      expect(input.check([])).toBe(false)
+      expect(input.check({})).toBe(required.length === 0)
+      expect(typeof compileSchema(outputSchema).check({})).toBe("boolean")
+    }
+  })
+
+  test("imports the same from a frozen object, which stays as it was", () => {
+    const before = JSON.stringify(document)
+
+    const again = FromOpenAPI(deepFreeze(document), CONFIG)
+
+    expect(again.map(({ name, type }) => [name, type])).toEqual(
+      imported.map(({ name, type }) => [name, type]),
+    )
+    const { counts, operations } = again.report
+    expect(counts).toEqual(imported.report.counts)
+    expect(JSON.stringify(operations)).toBe(JSON.stringify(imported.report.operations))
+    expect(JSON.stringify(document)).toBe(before)
+  })
+})
+
+describe.runIf(hasCorpus)("documents of several files", () => {
+  test.each([
+    ["redocly-cafe-split/cafe.yaml", 12, []],
+    ["oai-learn-petstore-separate/spec/swagger.json", 4, ["/common/Error.json"]],
+  ] as const)("%s gives %d operations and all their schemas", async (file, count, outside) => {
+    const allowedReferences = outside.map((path) => corpusPath(file.split("/")[0] + path))
+
+    const operations = await FromOpenAPIFile(corpusPath(file), { ...CONFIG, allowedReferences })
+
+    expect(operations).toHaveLength(count)
+    expect(operations.report.counts).toMatchObject({ kept: count, widened: 0, skipped: 0 })
+    expect(operations.report.warnings).toEqual([])
+    const laws = new SchemaLaws()
+    expect(operations.flatMap((operation) => laws.faults(operation))).toEqual([])
+  })
+
+  test("the café in many files is the café in one", async () => {
+    const split = await FromOpenAPIFile(corpusPath("redocly-cafe-split/cafe.yaml"), CONFIG)
+    const whole = await FromOpenAPIFile(corpusPath("redocly-3.2/cafe.yaml"), CONFIG)
+
+    expect(split.map(({ name, type }) => [name, type])).toEqual(
+      whole.map(({ name, type }) => [name, type]),
+    )
+    expect(split.map(({ _meta }) => _meta)).toEqual(whole.map(({ _meta }) => _meta))
+  })
+
+  test("what lies outside of the document's folder is not read, and the report says how to allow it", async () => {
+    const file = corpusPath("oai-learn-petstore-separate/spec/swagger.json")
+
+    const { report } = await FromOpenAPIFile(file, CONFIG)
+
+    expect(report.counts).toMatchObject({ kept: 0, widened: 4, skipped: 0 })
+    expect(String(report)).toContain("allowedReferences")
+  })
+})
