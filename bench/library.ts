@@ -6,10 +6,10 @@ import type * as compiled from "../src/schema/compiled.ts"
 import type * as define from "../src/core/define.ts"
 import type * as mcp from "../src/from-mcp.ts"
 import type * as logger from "../src/internal/logger.ts"
-import type * as nats from "../src/transport/nats/transport.ts"
+import type * as nats from "../src/nats.ts"
 import type * as openapi from "../src/from-openapi.ts"
 import type * as http from "../src/node/serve-http.ts"
-import type * as redis from "../src/transport/redis/transport.ts"
+import type * as redis from "../src/redis.ts"
 import type * as registry from "../src/engine/registry.ts"
 import type * as served from "../src/to-mcp.ts"
 import type * as validation from "../src/core/validation.ts"
@@ -70,28 +70,49 @@ export async function loadLibrary(): Promise<Library> {
 
 /** Loads what was built before. */
 export async function loadBuilt(): Promise<Library> {
-  return (await load("registry.js", "define.js", "call.js", "client.js", "websocket.js")) as Library
+  return (await load(
+    "engine/registry.js",
+    "core/define.js",
+    "protocol/index.js",
+    "protocol/client.js",
+    "websocket.js",
+  )) as Library
 }
 
 /** Loads what was built before, and of it what imports documents. */
 export async function loadBuiltImporter(): Promise<ImportLibrary> {
-  return (await load("from_openapi.js", "registry.js", "validation.js")) as ImportLibrary
+  return (await load(
+    "from-openapi.js",
+    "engine/registry.js",
+    "core/validation.js",
+  )) as ImportLibrary
 }
 
 /** Loads what was built before, and of it what speaks MCP. */
 export async function loadBuiltMCP(): Promise<MCPLibrary> {
-  return (await load("registry.js", "define.js", "from_mcp.js", "to_mcp.js")) as MCPLibrary
+  return (await load(
+    "engine/registry.js",
+    "core/define.js",
+    "from-mcp.js",
+    "to-mcp.js",
+  )) as MCPLibrary
 }
 
 /** Loads what was built before, and of it what speaks HTTP. */
 export async function loadBuiltHTTP(): Promise<HTTPLibrary> {
-  return (await load("registry.js", "define.js", "node/serve-http.js")) as HTTPLibrary
+  return (await load("engine/registry.js", "core/define.js", "node/serve-http.js")) as HTTPLibrary
 }
 
 /** Loads what was built before, and of it what speaks to brokers. */
 export async function loadBuiltBus(): Promise<BusLibrary> {
-  const files = ["registry.js", "define.js", "call.js", "client.js", "logger.js"]
-  return (await load(...files, "transport/nats.js", "transport/redis.js")) as BusLibrary
+  const files = [
+    "engine/registry.js",
+    "core/define.js",
+    "protocol/index.js",
+    "protocol/client.js",
+    "internal/logger.js",
+  ]
+  return (await load(...files, "nats.js", "redis.js")) as BusLibrary
 }
 
 // Modules and not the barrel: what else the package exports would only fill the heap.

@@ -31,7 +31,7 @@ const BUNDLES: readonly (readonly [name: string, source: string, most: number])[
     `export { createRegistry, defineOperation } from "./dist/index.js"`,
     80_000,
   ],
-  ["an OpenAPI import", `export { FromOpenAPI } from "./dist/from_openapi.js"`, 130_000],
+  ["an OpenAPI import", `export { FromOpenAPI } from "./dist/from-openapi.js"`, 130_000],
 ]
 
 /** Weighs the tarball and bundles of the built package. */

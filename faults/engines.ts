@@ -2,8 +2,8 @@ import { silentLogger } from "../src/index.ts"
 import type { Logger } from "../src/index.ts"
 import type { GuardOptions } from "../src/transport/bus/options.ts"
 import type { BusTransport } from "../src/transport/bus/transport.ts"
-import { createNatsTransport } from "../src/transport/nats/transport.ts"
-import { createRedisTransport } from "../src/transport/redis/transport.ts"
+import { createNatsTransport } from "../src/nats.ts"
+import { createRedisTransport } from "../src/redis.ts"
 
 export const ENGINES = ["nats", "redis"] as const
 

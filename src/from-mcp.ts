@@ -1,10 +1,6 @@
-import { validateOptions } from "./internal/options.ts"
-import type { MCPClientConfig } from "./sources/mcp/config.ts"
-import { MCP_FIELDS } from "./sources/mcp/config-fields.ts"
-import { connectClient, CREATE_CLIENT_OPTIONS } from "./sources/mcp/client/connect.ts"
-import type { CreateMCPClientOptions } from "./sources/mcp/client/connect.ts"
-import type { MCPClientWrapper } from "./sources/mcp/client/wrapper.ts"
+// The entry `@alkdev/operations/from-mcp`: operations of MCP servers.
 
+export { closeMCPClient, createMCPClient } from "./sources/mcp/create-client.ts"
 export { mapMCPContentBlocks } from "./mcp/content.ts"
 export { MCPClientLoader } from "./sources/mcp/client/loader.ts"
 export { mcpEnvelope } from "./core/envelope.ts"
@@ -55,24 +51,3 @@ export type {
 export type { MCPToolsChange } from "./sources/mcp/client/refresh.ts"
 export type { MCPServerStatus } from "./sources/mcp/client/status.ts"
 export type { MCPClientWrapper, MCPOperation } from "./sources/mcp/client/wrapper.ts"
-
-/**
- * Connects to an MCP server and lists its tools. Whoever calls this closes what it gives.
- *
- * `name` is the namespace of the operations. Rejects with a `CallError` that says what to do when the
- * configuration is wrong or the server cannot be used, and then nothing is left running.
- */
-export async function createMCPClient(
-  name: string,
-  config: MCPClientConfig,
-  options: CreateMCPClientOptions = {},
-): Promise<MCPClientWrapper> {
-  validateOptions("createMCPClient", config, MCP_FIELDS)
-  validateOptions("createMCPClient", options, CREATE_CLIENT_OPTIONS)
-  return await connectClient(name, config, options.signal)
-}
-
-/** Closes a client: its connection, the process behind it, and what is registered of it. Twice is fine. */
-export async function closeMCPClient(wrapper: MCPClientWrapper): Promise<void> {
-  await wrapper.close()
-}

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import * as config from "../src/config.ts"
 import * as core from "../src/index.ts"
 import * as node from "../src/node.ts"
-import * as worker from "../src/transport/worker.ts"
+import * as worker from "../src/worker.ts"
 import * as websocket from "../src/websocket.ts"
 import { sourceEntries } from "./support/manifest.ts"
 

@@ -1,5 +1,5 @@
 import { validateOptions } from "../internal/options.ts"
-import { WORKER_OPTIONS } from "./worker-options.ts"
+import type { OptionsSchema } from "../internal/options.ts"
 import type { CallEvent } from "../core/events.ts"
 import { refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
@@ -25,13 +25,16 @@ export interface WorkerTransportOptions {
   readonly terminate?: boolean | undefined
 }
 
+export const WORKER_OPTIONS: OptionsSchema<WorkerTransportOptions> = {
+  isTrusted: "boolean",
+  terminate: "boolean",
+}
+
 /** A transport between two threads. */
 export interface WorkerTransport extends Transport, AsyncDisposable {}
 
 /** The other end is told that this one was closed. */
 const CLOSED = { type: "transport.closed" } as const
-
-// How many events one message carries at most.
 
 /**
  * A transport over a port to another thread: a Node or Web worker, or any `MessagePort`.

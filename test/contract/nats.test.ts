@@ -1,7 +1,7 @@
 import { connect } from "@nats-io/transport-node"
 import { afterAll, beforeAll, describe } from "vitest"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
-import { createNatsTransport } from "../../src/transport/nats/transport.ts"
+import { createNatsTransport } from "../../src/nats.ts"
 import { provideNats, startNats } from "../support/brokers.ts"
 import type { Broker } from "../support/brokers.ts"
 import { SOON } from "./link.ts"

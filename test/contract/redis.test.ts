@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
-import { createRedisTransport } from "../../src/transport/redis/transport.ts"
+import { createRedisTransport } from "../../src/redis.ts"
 import { provideRedis, startRedis } from "../support/brokers.ts"
 import type { Broker } from "../support/brokers.ts"
 import { SOON } from "./link.ts"

@@ -1,7 +1,7 @@
 // Run in a thread of its own: serves what tests of the contract call.
 import { parentPort, workerData } from "node:worker_threads"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import type { LinkOptions } from "./link.ts"
 import { contractOperations, identityRule } from "./operations.ts"
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url"
 import { Worker } from "node:worker_threads"
 import { build } from "esbuild"
 import { PendingRequestMap, silentLogger } from "../../src/index.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import { testTransport } from "./transport.ts"
 
 // Threads do not share the loader of the tests: what they run is put together once, for all of them.

@@ -15,7 +15,7 @@ import {
 import type { Logger, OperationContext } from "../../src/index.ts"
 import { toHTTP } from "../../src/to-http.ts"
 import type { HTTPProblem } from "../../src/to-http.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import { operation, quietRegistry, rejection } from "../support/operations.ts"
 import { waitFor } from "../support/wait-for.ts"
 

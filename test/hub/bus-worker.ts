@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createRegistry, serveCalls, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, OperationContext } from "../../src/index.ts"
 import { createTicketVerifier } from "../../src/transport/bus/tickets/tickets.ts"
-import { createNatsTransport } from "../../src/transport/nats/transport.ts"
-import { createRedisTransport } from "../../src/transport/redis/transport.ts"
+import { createNatsTransport } from "../../src/nats.ts"
+import { createRedisTransport } from "../../src/redis.ts"
 
 /** What a worker is told when it is started. */
 export interface BusWorkerSettings {

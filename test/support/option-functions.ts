@@ -58,11 +58,9 @@ import {
   createTicketSigner,
   createTicketVerifier,
 } from "../../src/transport/bus/tickets/tickets.ts"
-import { NATS_OPTIONS, REDIS_OPTIONS } from "../../src/transport/bus/broker-options.ts"
-import { createNatsTransport } from "../../src/transport/nats/transport.ts"
-import { createRedisTransport } from "../../src/transport/redis/transport.ts"
-import { WORKER_OPTIONS } from "../../src/transport/worker-options.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
+import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
+import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"
 import { SERVE_HTTP_OPTIONS, serveHTTP } from "../../src/node/serve-http.ts"
 import { PENDING_MAP_OPTIONS } from "../../src/protocol/pending/request-map.ts"
 import {

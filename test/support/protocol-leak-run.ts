@@ -10,7 +10,7 @@ import { build } from "esbuild"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../src/index.ts"
 import type { CallError } from "../../src/index.ts"
 import { createWebSocketTransport, serveWebSocket } from "../../src/websocket.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import { createLeakRegistry } from "./leak-operations.ts"
 
 const gc = globalThis.gc as () => void

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from "node:worker_threads"
 import type { MessagePort } from "node:worker_threads"
 import { PendingRequestMap, serveCalls } from "../../src/index.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
 import { createLeakRegistry } from "./leak-operations.ts"
 
 const callMap = new PendingRequestMap(createWorkerTransport(parentPort as MessagePort))

@@ -1,8 +1,8 @@
 import { silentLogger } from "../../src/index.ts"
 import { createBusTransport } from "../../src/transport/bus/transport.ts"
 import type { BusTransport } from "../../src/transport/bus/transport.ts"
-import { createNatsTransport } from "../../src/transport/nats/transport.ts"
-import { createRedisTransport } from "../../src/transport/redis/transport.ts"
+import { createNatsTransport } from "../../src/nats.ts"
+import { createRedisTransport } from "../../src/redis.ts"
 import { provideNats, provideRedis, startNats, startRedis } from "../support/brokers.ts"
 import { MemoryBroker } from "./bus/memory-bus.ts"
 

@@ -1,8 +1,8 @@
 // Serves a registry to the thread that started it, for exit-run.ts.
 import { parentPort } from "node:worker_threads"
 import { serveCalls } from "../../src/protocol/index.ts"
-import { createWorkerTransport } from "../../src/transport/worker.ts"
-import type { PortLike } from "../../src/transport/worker.ts"
+import { createWorkerTransport } from "../../src/worker.ts"
+import type { PortLike } from "../../src/worker.ts"
 import { count, greet, quietRegistry } from "../support/operations.ts"
 
 serveCalls({

@@ -65,7 +65,8 @@ async function make(
   let identity: Identity | undefined
   if (ticket !== undefined) {
     const { scopes = [], ...signing } = ticket
-    signer = entry.createTicketSigner({ ...signing, clock })
+    const { createTicketSigner } = await import("../../transport/bus/tickets/tickets.ts")
+    signer = createTicketSigner({ ...signing, clock })
     identity = { id: user ?? ticket.issuer, scopes: [...scopes] }
   }
   const options: BusOptions = { user, prefix, signer, clock, logger }

@@ -1,8 +1,9 @@
 /** Calls over NATS: workers serve a registry, callers find one of them. */
 import { validateOptions } from "../../internal/options.ts"
-import { NATS_OPTIONS } from "../bus/broker-options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { NatsConnection } from "@nats-io/transport-node"
 import { systemClock } from "../../internal/clock.ts"
+import { BUS_OPTIONS } from "../bus/options.ts"
 import type { BusOptions } from "../bus/options.ts"
 import { createBusTransport } from "../bus/transport.ts"
 import type { BusTransport } from "../bus/transport.ts"
@@ -10,22 +11,6 @@ import { NatsBus } from "./bus.ts"
 import { settleTarget } from "./servers.ts"
 import type { NatsConnectOptions } from "./servers.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
-
-export type { BusOptions, GuardOptions } from "../bus/options.ts"
-export type { BusStats, CallingStats, ServingStats, WorkerStats } from "../bus/stats.ts"
-export { createTicketSigner, createTicketVerifier } from "../bus/tickets/tickets.ts"
-export type {
-  TicketJwk,
-  TicketKey,
-  TicketKeyObject,
-  TicketSigner,
-  TicketSignerOptions,
-  TicketSubject,
-  TicketVerifier,
-  TicketVerifierOptions,
-} from "../bus/tickets/tickets.ts"
-export type { BusTransport } from "../bus/transport.ts"
-export type { NatsConnectOptions } from "./servers.ts"
 
 /** Where a transport over NATS connects to, and who it calls as. */
 export interface NatsTransportOptions extends BusOptions {
@@ -40,6 +25,14 @@ export interface NatsTransportOptions extends BusOptions {
    * known ways round its permissions.
    */
   readonly insecure?: boolean | undefined
+}
+
+export const NATS_OPTIONS: OptionsSchema<NatsTransportOptions> = {
+  ...BUS_OPTIONS,
+  servers: { secret: { either: ["text", { list: "text" }] } },
+  connection: { methods: [], expected: "a connection of the package @nats-io/transport-node" },
+  connect: { secret: { record: "any" } },
+  insecure: "boolean",
 }
 
 const USER = "createNatsTransport"

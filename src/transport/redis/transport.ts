@@ -1,33 +1,18 @@
 import { validateOptions } from "../../internal/options.ts"
-import { REDIS_OPTIONS } from "../bus/broker-options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import { systemClock } from "../../internal/clock.ts"
 import { checkSafety } from "../bus/broker-safety.ts"
+import { BUS_OPTIONS } from "../bus/options.ts"
 import type { BusOptions } from "../bus/options.ts"
 import { createBusTransport } from "../bus/transport.ts"
 import type { BusTransport } from "../bus/transport.ts"
 import { RedisBus } from "./bus.ts"
 import { RedisChannels } from "./channels.ts"
-import { connectionsLike, connectionsTo } from "./ioredis.ts"
+import { CONNECT_OPTIONS, connectionsLike, connectionsTo } from "./ioredis.ts"
 import type { MakeConnection, RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 import { optionsOfUrl, reachOf, reachOfClient } from "./reach.ts"
 import type { Reach } from "./reach.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
-
-export type { BusOptions, GuardOptions } from "../bus/options.ts"
-export type { BusStats, CallingStats, ServingStats, WorkerStats } from "../bus/stats.ts"
-export { createTicketSigner, createTicketVerifier } from "../bus/tickets/tickets.ts"
-export type {
-  TicketJwk,
-  TicketKey,
-  TicketKeyObject,
-  TicketSigner,
-  TicketSignerOptions,
-  TicketSubject,
-  TicketVerifier,
-  TicketVerifierOptions,
-} from "../bus/tickets/tickets.ts"
-export type { BusTransport } from "../bus/transport.ts"
-export type { RedisClientLike, RedisConnectOptions } from "./ioredis.ts"
 
 /** Options of `createRedisTransport`. */
 export interface RedisTransportOptions extends BusOptions {
@@ -47,6 +32,19 @@ export interface RedisTransportOptions extends BusOptions {
    * the `client-output-buffer-limit` that the server has for `pubsub`, 32 MB.
    */
   readonly maxPayload?: number | undefined
+}
+
+/** The largest message is what a server takes, unless it is configured otherwise. */
+export const REDIS_OPTIONS: OptionsSchema<RedisTransportOptions> = {
+  ...BUS_OPTIONS,
+  url: { secret: "text" },
+  connect: { secret: { members: CONNECT_OPTIONS, open: true } },
+  client: {
+    methods: ["duplicate"],
+    expected: 'a Redis or a Cluster of the package "ioredis"',
+  },
+  insecure: "boolean",
+  maxPayload: { min: 1024, max: 512 * 1024 * 1024, whole: true },
 }
 
 const USER = "createRedisTransport"

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Type } from "typebox"
 import { PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, CallServer } from "../../../src/index.ts"
-import { createNatsTransport } from "../../../src/transport/nats/transport.ts"
-import type { BusTransport, NatsTransportOptions } from "../../../src/transport/nats/transport.ts"
+import { createNatsTransport } from "../../../src/nats.ts"
+import type { BusTransport, NatsTransportOptions } from "../../../src/nats.ts"
 import { count, greet, operation, quietRegistry } from "../../support/operations.ts"
 
 /** A worker of a test, and what ran on it. */

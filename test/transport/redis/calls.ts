@@ -1,7 +1,7 @@
 import { PendingRequestMap, serveCalls, silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, CallServer } from "../../../src/index.ts"
-import { createRedisTransport } from "../../../src/transport/redis/transport.ts"
-import type { BusTransport, RedisTransportOptions } from "../../../src/transport/redis/transport.ts"
+import { createRedisTransport } from "../../../src/redis.ts"
+import type { BusTransport, RedisTransportOptions } from "../../../src/redis.ts"
 import { quietRegistry } from "../../support/operations.ts"
 
 export interface Worker extends AsyncDisposable {

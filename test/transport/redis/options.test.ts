@@ -2,8 +2,8 @@ import { Cluster, Redis } from "ioredis"
 import type { RedisOptions } from "ioredis"
 import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
-import { createRedisTransport } from "../../../src/transport/redis/transport.ts"
-import type { RedisTransportOptions } from "../../../src/transport/redis/transport.ts"
+import { createRedisTransport } from "../../../src/redis.ts"
+import type { RedisTransportOptions } from "../../../src/redis.ts"
 
 const make = (options: RedisTransportOptions): Promise<void> =>
   createRedisTransport({ logger: silentLogger, ...options }).close()

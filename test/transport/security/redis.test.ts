@@ -1,7 +1,7 @@
 import { Redis } from "ioredis"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
-import { createRedisTransport } from "../../../src/transport/redis/transport.ts"
+import { createRedisTransport } from "../../../src/redis.ts"
 import { provideRedis } from "../../support/brokers.ts"
 import { redisLab, settled } from "./lab.ts"
 import type { Lab } from "./lab.ts"
