@@ -16,7 +16,7 @@ export type { Credential, HTTPServiceConfig, Secret } from "./sources/openapi/co
 export type { CallHeaders, HeaderValue } from "./core/call-headers.ts"
 export type { CredentialContext } from "./core/types.ts"
 export type { OperationSummary } from "./sources/openapi/import.ts"
-export type { PreparedRequest } from "./sources/openapi/model.ts"
+export type { PreparedRequest } from "./http-client/request.ts"
 export type { OpenAPIOperation, OpenAPIParameter } from "./sources/openapi/written.ts"
 export type { ImportNote, ImportReport, ReportedOperation } from "./sources/openapi/report.ts"
 export type { ReconnectPolicy } from "./http-client/reconnect.ts"

@@ -30,18 +30,16 @@ export type {
   EnvelopeStream,
   ErrorsOf,
   IdOf,
-  InputOf,
   NestedCallOptions,
   NotCallable,
   OperationEnv,
   OperationId,
   OperationShape,
   OutputFor,
-  OutputOf,
   ShapeOf,
   ShapesOf,
-  StandardSchemaLike,
 } from "./core/infer.ts"
+export type { InputOf, OutputOf, StandardSchemaLike } from "./schema/standard.ts"
 export {
   AccessControlSchema,
   ErrorDefinitionSchema,

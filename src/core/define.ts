@@ -1,7 +1,8 @@
 import type { TSchema } from "typebox"
-import type { DefinitionLike, ErrorsOf, OutputOf } from "./infer.ts"
+import type { DefinitionLike, ErrorsOf } from "./infer.ts"
+import type { OutputOf } from "../schema/standard.ts"
 import { isCallError } from "./errors.ts"
-import { reading } from "./read.ts"
+import { reading } from "../internal/reading.ts"
 import type {
   ErrorDefinition,
   OperationContext,

@@ -1,5 +1,5 @@
 import { CallError } from "./errors.ts"
-import { reading } from "./read.ts"
+import { reading } from "../internal/reading.ts"
 import { systemClock, wallTimeOf } from "../internal/clock.ts"
 
 /** Where results come from; the closed set that detection relies on. */

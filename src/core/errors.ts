@@ -1,3 +1,4 @@
+import { CALL_ERROR } from "../internal/reading.ts"
 import { redact, redactText } from "../internal/redact.ts"
 
 /** What the library knows about one of its error codes. */
@@ -87,8 +88,6 @@ export interface CallErrorJSON {
   readonly operationId?: string
 }
 
-// Registered, so that an error of another copy of this package is recognised too.
-const BRAND = Symbol.for("@alkdev/operations/CallError")
 const MESSAGE_LIMIT = 2048
 
 /** The one error that leaves `execute`, `subscribe` and everything built on them. */
@@ -136,7 +135,7 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
 
   static {
     this.prototype.name = "CallError"
-    Object.defineProperty(this.prototype, BRAND, { value: true })
+    Object.defineProperty(this.prototype, CALL_ERROR, { value: true })
   }
 }
 
@@ -147,8 +146,8 @@ export function isCallError<TCode extends string = string>(
 ): value is CallError<TCode> {
   if (typeof value !== "object" || value === null) return false
   try {
-    const error = value as { code?: unknown; [BRAND]?: unknown }
-    if (error[BRAND] !== true || typeof error.code !== "string") return false
+    const error = value as { code?: unknown; [CALL_ERROR]?: unknown }
+    if (error[CALL_ERROR] !== true || typeof error.code !== "string") return false
     return code === undefined || error.code === code
   } catch {
     return false

@@ -1,36 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { SchemaType } from "./infer-schema.ts"
 import type { CallError } from "./errors.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { CallOptions, OperationType, RegisteredOperations } from "./types.ts"
-
-/** Anything that carries Standard Schema's `~standard`: Zod, Valibot, ArkType and others. */
-export interface StandardSchemaLike<TInput = unknown, TOutput = TInput> {
-  readonly "~standard": {
-    readonly version: 1
-    readonly vendor: string
-    readonly validate: (value: unknown) => unknown
-    readonly types?: { readonly input: TInput; readonly output: TOutput } | undefined
-  }
-}
-
-/** What a caller passes for a schema. */
-export type InputOf<TSchemaLike> = TSchemaLike extends {
-  readonly "~standard": { readonly types?: infer TTypes }
-}
-  ? NonNullable<TTypes> extends { readonly input: infer TInput }
-    ? TInput
-    : unknown
-  : SchemaType<TSchemaLike>
-
-/** What comes out of a schema: for Standard Schema after its transforms, otherwise the same. */
-export type OutputOf<TSchemaLike> = TSchemaLike extends {
-  readonly "~standard": { readonly types?: infer TTypes }
-}
-  ? NonNullable<TTypes> extends { readonly output: infer TOutput }
-    ? TOutput
-    : unknown
-  : SchemaType<TSchemaLike>
+import type { InputOf, OutputOf } from "../schema/standard.ts"
 
 /** What is known of an operation at compile time. */
 export interface OperationShape {

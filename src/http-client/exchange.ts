@@ -1,5 +1,5 @@
 import { heedSignal, ignoreSignal } from "../internal/signals.ts"
-import type { PreparedRequest } from "../sources/openapi/model.ts"
+import type { PreparedRequest } from "./request.ts"
 import { originOf } from "./egress.ts"
 import { abortion, networkFailure } from "./failure.ts"
 import type { RequestContext } from "./failure.ts"

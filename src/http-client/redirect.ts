@@ -1,5 +1,5 @@
 import { CallError } from "../core/errors.ts"
-import type { PreparedRequest } from "../sources/openapi/model.ts"
+import type { PreparedRequest } from "./request.ts"
 import { originOf, sameOrigin } from "./egress.ts"
 import { subjectOf } from "./failure.ts"
 

@@ -1,6 +1,7 @@
 import { allows, requirementOf } from "../core/access.ts"
 import { HTTPRefusal } from "../serve/http/context.ts"
-import type { HTTPCaller, HTTPContext } from "../serve/http/context.ts"
+import type { HTTPContext } from "../serve/http/context.ts"
+import type { HTTPCaller } from "../serve/caller.ts"
 
 /** The scope of those who may see what goes on in a hub. */
 const ADMIN_SCOPE = "hub:admin"

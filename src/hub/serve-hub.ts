@@ -135,7 +135,7 @@ async function makeServers(
   const reporting = { errors: exposureOf(config, auth), onError: config.onError }
   if (auth?.jwt !== undefined) await loadJose("server.jwt")
   const mcp = (await canServe("MCP", loadServerSDK, config.mcp, logger))
-    ? (await import("../to-mcp.ts")).toMCP(hub.registry, {
+    ? (await import("../serve/mcp/to-mcp.ts")).toMCP(hub.registry, {
         ...reporting,
         title,
         drainMs,

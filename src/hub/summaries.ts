@@ -1,6 +1,7 @@
 import { requirementOf } from "../core/access.ts"
 import { sortedIds } from "../serve/http/sorted-ids.ts"
-import type { HTTPCaller, HTTPContext } from "../serve/http/context.ts"
+import type { HTTPContext } from "../serve/http/context.ts"
+import type { HTTPCaller } from "../serve/caller.ts"
 import type { OperationSpec } from "../core/types.ts"
 
 /** An operation in the list of a hub. */

@@ -1,7 +1,7 @@
 // Options of public functions: what each may be, as plain data, and what is said of one that is not.
 
 import { listed } from "./describe.ts"
-import { reading } from "../core/read.ts"
+import { reading } from "./reading.ts"
 import { nearest } from "./suggest.ts"
 
 /** What one option may be. A member that is `undefined` counts as absent. */

@@ -1,3 +1,4 @@
+import type { SchemaType } from "./infer.ts"
 import { quote, reasonOf } from "../internal/describe.ts"
 import { isPlainRecord } from "./json.ts"
 import { isValibotSchema, valibotJsonSchema } from "./valibot.ts"
@@ -118,3 +119,31 @@ function plainSchema(converted: unknown, vendor: string, side: SchemaSide): unkn
   // Zod hides the schema's `~standard` in what it gives (see `isData`); nobody is to convert it again.
   return "~standard" in converted ? { ...converted } : converted
 }
+
+/** Anything that carries Standard Schema's `~standard`: Zod, Valibot, ArkType and others. */
+export interface StandardSchemaLike<TInput = unknown, TOutput = TInput> {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => unknown
+    readonly types?: { readonly input: TInput; readonly output: TOutput } | undefined
+  }
+}
+
+/** What a caller passes for a schema. */
+export type InputOf<TSchemaLike> = TSchemaLike extends {
+  readonly "~standard": { readonly types?: infer TTypes }
+}
+  ? NonNullable<TTypes> extends { readonly input: infer TInput }
+    ? TInput
+    : unknown
+  : SchemaType<TSchemaLike>
+
+/** What comes out of a schema: for Standard Schema after its transforms, otherwise the same. */
+export type OutputOf<TSchemaLike> = TSchemaLike extends {
+  readonly "~standard": { readonly types?: infer TTypes }
+}
+  ? NonNullable<TTypes> extends { readonly output: infer TOutput }
+    ? TOutput
+    : unknown
+  : SchemaType<TSchemaLike>

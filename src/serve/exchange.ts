@@ -1,3 +1,4 @@
+import type { CallError } from "../core/errors.ts"
 // The seam between servers, which know sockets, and an API, which knows a registry.
 
 import type { Authenticated } from "./authenticated.ts"
@@ -60,3 +61,11 @@ export interface HTTPSink {
 
 /** Answers requests; never rejects and never throws. */
 export type HTTPHandler = (incoming: HTTPIncoming) => HTTPAnswer | Promise<HTTPAnswer>
+
+/** A request that is turned away. */
+export interface Refused {
+  readonly kind: "refused"
+  readonly status: number
+  readonly error: CallError
+  readonly headers: Readonly<Record<string, string>>
+}

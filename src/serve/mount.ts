@@ -1,7 +1,7 @@
 import type { Clock } from "../internal/platform.ts"
-import type { Refused } from "./http/admission.ts"
+import type { Refused } from "./exchange.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "./exchange.ts"
-import type { HTTPCaller } from "./http/context.ts"
+import type { HTTPCaller } from "./caller.ts"
 import type { Authenticate } from "./gate.ts"
 
 /** What a mounted server knows of the server that it is mounted in. */

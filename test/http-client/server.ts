@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import { createServer as createTcpServer } from "node:net"
 import type { AddressInfo, Socket } from "node:net"
 import type { ExchangeOptions, HttpResponse } from "../../src/http-client/exchange.ts"
-import type { PreparedRequest } from "../../src/sources/openapi/model.ts"
+import type { PreparedRequest } from "../../src/http-client/request.ts"
 import { PATIENCE } from "../support/patience.ts"
 
 /** A real server on loopback, and what it has seen. */

@@ -1,7 +1,7 @@
 import { Type } from "typebox"
 import type { Static, TIdentifier, TNumber, TRecord, TSchema } from "typebox"
 import { describe, expectTypeOf, test } from "vitest"
-import type { SchemaType } from "../../src/core/infer-schema.ts"
+import type { SchemaType } from "../../src/schema/infer.ts"
 
 /** `true` where our type of a schema is TypeBox's, and otherwise both. */
 type Same<T extends TSchema> = Equal<SchemaType<T>, Static<T>>

@@ -24,7 +24,7 @@ export async function openBroker(
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {
-  const { fromCall } = await import("../../index.ts")
+  const { fromCall } = await import("../../protocol/from-call.ts")
   const { clock, logger, signal, retries } = context
   const broker = await createBrokerTransport(source, place, context)
   const { transport, shown } = broker

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { resolve as resolvePath, sep } from "node:path"
-import type { MCPClientConfig } from "../../from-mcp.ts"
+import type { MCPClientConfig } from "../../sources/mcp/config.ts"
 import { fixedHeaders } from "../../core/call-headers.ts"
 import { readEntry } from "../../sources/mcp/config-entry.ts"
 import { fill } from "../fill.ts"

@@ -8,7 +8,7 @@ import { pathOf } from "../origin.ts"
 
 /** The operations of a document, from a file or from the web. */
 export const openOpenAPI: OpenSourceOf = async (source, context) => {
-  const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../from-openapi.ts")
+  const { FromOpenAPIFile, FromOpenAPIUrl } = await import("../../sources/openapi/from-openapi.ts")
   const given = source.config as OpenAPISource
   const { openapi, documentHeaders } = await fill(
     { openapi: given.openapi, documentHeaders: given.documentHeaders },

@@ -34,8 +34,9 @@ async function openHub(
   remote: string,
   context: SourceContext,
 ): Promise<OpenSource> {
-  const { fromCall, PendingRequestMap } = await import("../../index.ts")
-  const { createWebSocketTransport } = await import("../../websocket.ts")
+  const { fromCall } = await import("../../protocol/from-call.ts")
+  const { PendingRequestMap } = await import("../../protocol/pending/request-map.ts")
+  const { createWebSocketTransport } = await import("../../transport/websocket/websocket.ts")
   const given = source.config as RemoteSource
   const showing = await fill(
     { token: given.token, headers: given.headers },

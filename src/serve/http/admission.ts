@@ -2,6 +2,7 @@ import type { CallError } from "../../core/errors.ts"
 import type { Identity } from "../../core/types.ts"
 import type { Account } from "../accounts.ts"
 import type { HTTPAnswer, RequestSlot } from "../exchange.ts"
+import type { Refused } from "../exchange.ts"
 
 /** Who calls, and for how long that holds. */
 export interface Caller {
@@ -29,14 +30,6 @@ export interface Admitted {
   readonly isStream: boolean
   /** The answer is over. Calling it twice is fine. */
   release(): void
-}
-
-/** A request that is turned away. */
-export interface Refused {
-  readonly kind: "refused"
-  readonly status: number
-  readonly error: CallError
-  readonly headers: Readonly<Record<string, string>>
 }
 
 /** A request that needs nothing else. */

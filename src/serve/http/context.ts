@@ -7,27 +7,13 @@ import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import type { Identity, OperationSpec } from "../../core/types.ts"
+import type { OperationSpec } from "../../core/types.ts"
 import type { Authenticate } from "../gate.ts"
 import type { AuthOptions } from "./auth/options.ts"
 import type { CorsOptions } from "./cors.ts"
 import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
-
-/** Who a request is from, as the guard found out. */
-export interface HTTPCaller {
-  readonly identity: Identity | undefined
-  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
-  readonly expiresAt: number | undefined
-  /** Pays for calls beyond the one that the request itself is; gives why they may not be. */
-  charge(calls?: number): CallError | undefined
-  /** Whose account the request counts on: an identity or an address. */
-  readonly account: string
-  /** Takes slots for calls that run beside the first; gives how many were free. */
-  takeSlots(most: number): number
-  /** Makes the request a stream, which counts among streams; gives why it may not be one. */
-  openStream(): CallError | undefined
-}
+import type { HTTPCaller } from "../caller.ts"
 
 /** A request on its way to its route. */
 export interface RouteRequest {

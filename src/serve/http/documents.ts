@@ -1,7 +1,8 @@
 import { createDocument } from "./openapi/document.ts"
 import type { DocumentSecurity } from "./openapi/model.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPCaller, HTTPContext, Routes } from "./context.ts"
+import type { HTTPContext, Routes } from "./context.ts"
+import type { HTTPCaller } from "../caller.ts"
 
 // So many different views of the API are kept.
 const MOST_KEPT = 16

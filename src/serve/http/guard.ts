@@ -10,7 +10,8 @@ import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { Entrance } from "./admission.ts"
-import type { Admission, Caller, Refused } from "./admission.ts"
+import type { Admission, Caller } from "./admission.ts"
+import type { Refused } from "../exchange.ts"
 import { askWho, judge } from "./auth/ask.ts"
 import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
@@ -31,7 +32,8 @@ export interface GuardOptions extends UpgradeRules, LimitOptions {
   readonly cors?: CorsOptions | undefined
 }
 
-export type { Admission, Admitted, Refused } from "./admission.ts"
+export type { Admission, Admitted } from "./admission.ts"
+export type { Refused } from "../exchange.ts"
 
 /** Who may reach a mount. */
 interface MountAccess {

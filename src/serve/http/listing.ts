@@ -3,7 +3,8 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import type { OperationSpec, OperationType } from "../../core/types.ts"
 import { parseQuery } from "./query-input.ts"
 import { placeAfter, sortedIds } from "./sorted-ids.ts"
-import type { HTTPCaller, HTTPContext } from "./context.ts"
+import type { HTTPContext } from "./context.ts"
+import type { HTTPCaller } from "../caller.ts"
 
 /** One line of the list of operations. */
 export interface OperationEntry extends Pick<

@@ -2,10 +2,10 @@ import type { Clock } from "../../internal/platform.ts"
 import type { Authenticate } from "../gate.ts"
 import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
-import type { NodeRequestLike, NodeResponseLike } from "../mcp/node.ts"
+import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
 import { settlePath } from "./options.ts"
-import type { HTTPCaller } from "./context.ts"
+import type { HTTPCaller } from "../caller.ts"
 
 /**
  * Something else that answers web requests and requests of Node; `MCPServer` is one.

@@ -1,5 +1,5 @@
 import type { Identity } from "../../core/types.ts"
-import type { NodeRequestLike } from "../mcp/node.ts"
+import type { NodeRequestLike } from "../node-types.ts"
 import { readNodeBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"

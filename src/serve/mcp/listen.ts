@@ -2,7 +2,7 @@ import { CallError } from "../../core/errors.ts"
 import { TIMER } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { isLoopback, pathOf } from "../upgrade.ts"
-import type { NodeRequestLike, NodeResponseLike } from "./node.ts"
+import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 
 /** Where to listen. */
 export interface ListenOptions {

@@ -1,5 +1,5 @@
 import type { HTTPAnswer, HTTPIncoming, HTTPSink } from "../exchange.ts"
-import type { HTTPCaller } from "../http/context.ts"
+import type { HTTPCaller } from "../caller.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Doorkeeper } from "./auth.ts"

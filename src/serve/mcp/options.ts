@@ -1,9 +1,11 @@
 import { ERROR_REPORTING, Failures } from "../../engine/failures.ts"
 import type { ErrorReporting } from "../../engine/failures.ts"
-import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
+import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { isolatedLogger } from "../../internal/notify.ts"
+import { EXPOSE_OPTIONS, exposure } from "../expose.ts"
+import type { ExposeOptions } from "../expose.ts"
 
 /** How operations are shown to MCP clients. */
 export interface SurfaceOptions extends ErrorReporting {
@@ -33,26 +35,6 @@ export interface SurfaceOptions extends ErrorReporting {
   readonly maxStreamTimeoutMs?: number | undefined
   readonly logger?: Logger | undefined
 }
-
-/** Which operations are shown, and how when they are many. */
-export interface ExposeOptions {
-  /** Ids (`"task.create"`), namespaces (`"task.*"`), or a function. Everything, when left out. */
-  readonly include?: ExposeRule | undefined
-  readonly exclude?: ExposeRule | undefined
-  readonly namespaces?: readonly string[] | undefined
-  /** `search` shows three tools that find, describe and call operations; `auto` does so past `threshold`. */
-  readonly mode?: "auto" | "all" | "search" | undefined
-  /** The most operations that `auto` shows one by one; 64. */
-  readonly threshold?: number | undefined
-}
-
-export type ExposeRule = readonly string[] | ((spec: OperationSpec) => boolean)
-
-const EXPOSE_RULE: OptionRule = { either: [{ list: "text" }, "function"] }
-
-export const EXPOSE_OPTIONS: OptionsSchema<
-  Pick<ExposeOptions, "include" | "exclude" | "namespaces">
-> = { include: EXPOSE_RULE, exclude: EXPOSE_RULE, namespaces: { list: "text" } }
 
 export const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
   naming: { either: [{ oneOf: ["underscore", "dots"] }, "function"] },
@@ -126,22 +108,4 @@ export function settleOptions(options: SurfaceOptions): SettledOptions {
     logger,
     failures: new Failures("mcp", options, logger),
   }
-}
-
-/** Whether the rules show a spec. */
-export function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolean {
-  const { namespaces } = expose
-  const include = expose.include === undefined ? undefined : matcher(expose.include)
-  const exclude = expose.exclude === undefined ? undefined : matcher(expose.exclude)
-  return (spec) =>
-    spec.visibility !== "internal" &&
-    (namespaces === undefined || namespaces.includes(spec.namespace)) &&
-    (include === undefined || include(spec)) &&
-    (exclude === undefined || !exclude(spec))
-}
-
-function matcher(rule: ExposeRule): (spec: OperationSpec) => boolean {
-  if (typeof rule === "function") return rule
-  const ids = new Set(rule)
-  return ({ namespace, name }) => ids.has(`${namespace}.${name}`) || ids.has(`${namespace}.*`)
 }

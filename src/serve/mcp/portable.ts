@@ -4,7 +4,7 @@ import { eachSubschema } from "../../schema/keywords.ts"
 import { flattened } from "./flatten.ts"
 import { inlined } from "./inline.ts"
 import { localTarget } from "../../schema/read/plain-schema.ts"
-import type { InputForm } from "../../schema/read/plain-schema.ts"
+import type { InputForm } from "./tool-forms.ts"
 
 /** Names of properties that the strictest of the models' interfaces takes. */
 const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/

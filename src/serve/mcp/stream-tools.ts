@@ -7,8 +7,9 @@ import { invalid } from "../../core/validation.ts"
 import type { ValueError } from "../../core/validation.ts"
 import type { StreamLimits } from "./options.ts"
 import { jsonOf } from "./results.ts"
-import { movedTo, outputForm, plainSchema, wrappedInput } from "../../schema/read/plain-schema.ts"
-import type { InputForm, OutputForm } from "../../schema/read/plain-schema.ts"
+import { movedTo, plainSchema } from "../../schema/read/plain-schema.ts"
+import { outputForm, wrappedInput } from "./tool-forms.ts"
+import type { InputForm, OutputForm } from "./tool-forms.ts"
 
 /** A subscription as a tool that collects items: what it takes, and what it gives. */
 export interface StreamForm {

@@ -19,7 +19,8 @@ import { SEARCH_TOOLS, callSearchTool, searchTool } from "./search-tools.ts"
 import type { OperationTool } from "./tool.ts"
 import { notify } from "../../internal/notify.ts"
 
-export type { ExposeOptions, ExposeRule, SurfaceOptions } from "./options.ts"
+export type { SurfaceOptions } from "./options.ts"
+export type { ExposeOptions, ExposeRule } from "../expose.ts"
 
 const MOST_LINTED = 10
 

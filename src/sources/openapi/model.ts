@@ -127,12 +127,3 @@ export interface RequestPlan {
     readonly body?: Readonly<Record<string, unknown>> | undefined
   }
 }
-
-/** A request that could be sent as it is. */
-export interface PreparedRequest {
-  readonly method: string
-  readonly url: string
-  /** Lower-case names. */
-  readonly headers: Record<string, string>
-  readonly body: string | Uint8Array | Blob | FormData | ReadableStream<Uint8Array> | undefined
-}

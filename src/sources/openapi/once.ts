@@ -1,7 +1,7 @@
 import { CallError, isCallError } from "../../core/errors.ts"
 import { exchange } from "../../http-client/exchange.ts"
 import type { ExchangeOptions, HttpResponse } from "../../http-client/exchange.ts"
-import type { PreparedRequest } from "./model.ts"
+import type { PreparedRequest } from "../../http-client/request.ts"
 import { holdsBlob } from "./request/multipart.ts"
 
 /** Whether a body was read when it was sent: there is nothing left to send again. */

@@ -1,5 +1,5 @@
 import { CallError } from "../../core/errors.ts"
-import { reading } from "../../core/read.ts"
+import { reading } from "../../internal/reading.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { MAX_DEPTH, isDeep } from "./shape.ts"
 import { type TextPosition, positionAt } from "./text-position.ts"

@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events"
 import { describe, expect, test, vi } from "vitest"
 import type { Incoming } from "../../../src/serve/mcp/http.ts"
 import { answerNode } from "../../../src/serve/mcp/node.ts"
-import type { NodeRequestLike } from "../../../src/serve/mcp/node.ts"
+import type { NodeRequestLike } from "../../../src/serve/node-types.ts"
 import { rejection } from "../../support/operations.ts"
 import { waitFor } from "../../support/wait-for.ts"
 

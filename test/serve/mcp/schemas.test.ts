@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest"
 import {
   asObject,
-  inputForm,
   localTarget,
   movedTo,
-  outputForm,
   plainSchema,
 } from "../../../src/schema/read/plain-schema.ts"
+import { inputForm, outputForm } from "../../../src/serve/mcp/tool-forms.ts"
 
 describe("a schema as plain JSON", () => {
   test("is an object, also where it was a boolean", () => {

@@ -5,7 +5,7 @@ import { collectErrors } from "../../../src/index.ts"
 import type { AnyOperation } from "../../../src/index.ts"
 import { inlined } from "../../../src/serve/mcp/inline.ts"
 import { portableInput, unportable } from "../../../src/serve/mcp/portable.ts"
-import { inputForm } from "../../../src/schema/read/plain-schema.ts"
+import { inputForm } from "../../../src/serve/mcp/tool-forms.ts"
 import { operation } from "../../support/operations.ts"
 import { callOf, textsOf, toolOf } from "./surface-support.ts"
 

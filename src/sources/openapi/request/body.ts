@@ -1,5 +1,6 @@
 import { getOwn, isPlainRecord, setOwn } from "../../../schema/json.ts"
-import type { BodyModel, MediaModel, PreparedRequest, RequestPlan } from "../model.ts"
+import type { BodyModel, MediaModel, RequestPlan } from "../model.ts"
+import type { PreparedRequest } from "../../../http-client/request.ts"
 import { invalidInput, naming, Unwritable } from "./fault.ts"
 import { formText } from "./form.ts"
 import { jsonText, type Survey, survey } from "./json.ts"

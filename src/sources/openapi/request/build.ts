@@ -1,5 +1,6 @@
 import { getOwn, setOwn } from "../../../schema/json.ts"
-import type { PreparedRequest, RequestPlan } from "../model.ts"
+import type { RequestPlan } from "../model.ts"
+import type { PreparedRequest } from "../../../http-client/request.ts"
 import type { AppliedAuth } from "./applied-auth.ts"
 import { writeBody } from "./body.ts"
 import { hasHeader, labelledType, writeHeaders } from "./headers.ts"

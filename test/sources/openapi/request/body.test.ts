@@ -1,11 +1,8 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { isCallError } from "../../../../src/core/errors.ts"
-import type {
-  BodyModel,
-  PreparedRequest,
-  RequestPlan,
-} from "../../../../src/sources/openapi/model.ts"
+import type { BodyModel, RequestPlan } from "../../../../src/sources/openapi/model.ts"
+import type { PreparedRequest } from "../../../../src/http-client/request.ts"
 import { buildRequest } from "../../../../src/sources/openapi/request/build.ts"
 import { bodyOf, mediaOf, parameterOf, planOf } from "./plan.ts"
 

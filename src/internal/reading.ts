@@ -1,0 +1,27 @@
+import { reasonOf } from "./describe.ts"
+
+/** Marks a `CallError`. Registered globally, so that an error of another copy of this package is recognised too. */
+export const CALL_ERROR: unique symbol = Symbol.for("@alkdev/operations/CallError")
+
+/**
+ * Runs a function that reads a value of the caller's.
+ *
+ * What the value's getters or Proxy traps throw becomes a `TypeError` that says which argument it
+ * was. Errors of our own pass.
+ */
+export function reading<TResult>(what: string, read: () => TResult): TResult {
+  try {
+    return read()
+  } catch (thrown) {
+    if (thrown instanceof TypeError || isCallError(thrown)) throw thrown
+    throw new TypeError(`${what} cannot be read: ${reasonOf(thrown)}`, { cause: thrown })
+  }
+}
+
+function isCallError(thrown: unknown): boolean {
+  try {
+    return (thrown as { [CALL_ERROR]?: unknown } | null | undefined)?.[CALL_ERROR] === true
+  } catch {
+    return false
+  }
+}
