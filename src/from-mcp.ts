@@ -23,15 +23,9 @@ export type {
   MCPToolAnnotations,
   MCPToolDefinition,
 } from "./mcp/model.ts"
-export type {
-  DefinitionChange,
-  PinnedDefinition,
-  PinnedTool,
-  PinPolicy,
-  PinQuestion,
-  Pins,
-  PinStore,
-} from "./sources/mcp/pins.ts"
+export type { PinnedTool, PinPolicy, PinQuestion, Pins, PinStore } from "./sources/mcp/pins.ts"
+export type { DefinitionChange } from "./sources/mcp/definition-diff.ts"
+export type { PinnedDefinition } from "./sources/mcp/fingerprint.ts"
 export type {
   MCPAuthProvider,
   MCPOAuthProviderLike,

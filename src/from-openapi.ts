@@ -11,7 +11,7 @@ export type {
   OpenAPISpec,
   OpenAPIUrlConfig,
 } from "./sources/openapi/from-openapi.ts"
-export type { RequestOptions } from "./sources/openapi/call.ts"
+export type { RequestOptions } from "./sources/openapi/config.ts"
 export type { Credential, HTTPServiceConfig, Secret } from "./sources/openapi/config.ts"
 export type { CallHeaders, HeaderValue } from "./core/call-headers.ts"
 export type { CredentialContext } from "./core/types.ts"

@@ -10,11 +10,8 @@ export type {
   Identity,
   InputRequest,
   InputResponse,
-  IOperationDefinition,
   NormalizeMode,
   OperationAnnotations,
-  OperationContext,
-  OperationHandler,
   OperationPolicy,
   OperationSpec,
   OutputMode,
@@ -22,10 +19,15 @@ export type {
   RegisteredOperations,
   RootsInputRequest,
   SamplingInputRequest,
-  SubscriptionHandler,
   UrlInputRequest,
   Visibility,
 } from "./core/types.ts"
+export type {
+  IOperationDefinition,
+  OperationContext,
+  OperationHandler,
+  SubscriptionHandler,
+} from "./core/handler.ts"
 export type {
   EnvelopeStream,
   ErrorsOf,

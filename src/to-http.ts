@@ -13,7 +13,7 @@ export type {
   HTTPSink,
   HTTPStream,
 } from "./serve/exchange.ts"
-export type { HTTPRequestLike, HTTPResponseLike } from "./serve/http/node.ts"
+export type { HTTPRequestLike, HTTPResponseLike } from "./serve/node-types.ts"
 export type { HTTPProblem } from "./serve/http/problem.ts"
 export { hashApiKey } from "./serve/http/auth/api-keys.ts"
 export type {

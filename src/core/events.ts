@@ -1,5 +1,5 @@
 import type { TSchema } from "typebox"
-import { ID_LENGTH, OPERATION_ID_LENGTH } from "./is-event.ts"
+import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 import type { ResponseEnvelope } from "./envelope.ts"
 import type { JsonSchema } from "../schema/json.ts"
 import { IdentitySchema } from "./spec-schemas.ts"

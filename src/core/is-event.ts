@@ -1,11 +1,7 @@
 import type { CallEvent } from "./events.ts"
 import { isResponseEnvelope } from "./envelope.ts"
 import type { Identity } from "./types.ts"
-
-/** Characters that the id of a request may have. */
-export const ID_LENGTH = 256
-/** Characters that the id of an operation may have. */
-export const OPERATION_ID_LENGTH = 512
+import { ID_LENGTH, OPERATION_ID_LENGTH } from "./spec-schemas.ts"
 
 /**
  * Whether a value is an event: what `CallEventSchema` says, as plain code.

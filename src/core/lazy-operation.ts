@@ -2,14 +2,13 @@ import type {
   AccessControl,
   NormalizeMode,
   OperationAnnotations,
-  OperationHandler,
   OperationPolicy,
   OperationSpec,
   OperationType,
   OutputMode,
-  SubscriptionHandler,
   Visibility,
 } from "./types.ts"
+import type { OperationHandler, SubscriptionHandler } from "./handler.ts"
 
 /** What an adapter knows of an operation at once, and what it makes when somebody first asks. */
 export interface LazyParts

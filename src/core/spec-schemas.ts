@@ -92,3 +92,9 @@ export const OperationSpecSchema: TSchema & JsonSchema = {
     "accessControl",
   ],
 }
+
+/** Characters that the id of a request may have. */
+export const ID_LENGTH = 256
+
+/** Characters that the id of an operation may have. */
+export const OPERATION_ID_LENGTH = 512

@@ -1,7 +1,5 @@
 import type { TSchema } from "typebox"
-import type { OperationCall, OperationEnv, OperationStream } from "./infer.ts"
 import type { Logger } from "../internal/logger.ts"
-import type { ResponseEnvelope } from "./envelope.ts"
 
 /** What an operation does: read, change something, or give a stream. */
 export const OperationType = {
@@ -132,36 +130,6 @@ export interface InputResponse {
   readonly content?: unknown
 }
 
-/**
- * What a handler is given beside its input. The registry makes it; nothing in it can be assigned.
- *
- * Everything costly (`signal`, `env`, `requestId`) is made when it is first read.
- */
-export interface OperationContext<TOperations = RegisteredOperations> {
-  readonly requestId: string
-  readonly parentRequestId?: string | undefined
-  readonly identity?: Identity | undefined
-  /** Epoch milliseconds after which the caller no longer waits. */
-  readonly deadline?: number | undefined
-  /** Aborts when the caller leaves, the deadline passes or a parent is aborted. */
-  readonly signal: AbortSignal
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined
-  readonly env: OperationEnv<TOperations>
-  readonly log: Logger
-  /** Calls another operation as a child of this call. */
-  readonly call: OperationCall<TOperations>
-  /** Reads another operation's stream as a child of this call. */
-  readonly subscribe: OperationStream<TOperations>
-  readonly progress: (value: ProgressUpdate) => void
-  /**
-   * Asks whoever is calling. Rejects with `UNAVAILABLE` where nobody can be asked.
-   *
-   * Ask before you change anything: a caller that is reached by single requests, such as an MCP
-   * client, answers by calling again, and the handler runs from its start.
-   */
-  readonly requestInput: (request: InputRequest) => Promise<InputResponse>
-}
-
 /** What a caller may say about a call. A handler passes its own context to make a nested call. */
 export interface CallOptions {
   readonly requestId?: string | undefined
@@ -189,19 +157,6 @@ export interface CredentialContext {
   /** Aborts when the call is given up. */
   readonly signal: AbortSignal
 }
-
-/** Runs a query or mutation. Returns a plain value, or an envelope when it knows its source. */
-export type OperationHandler<TInput = unknown, TOutput = unknown, TContext = OperationContext> = (
-  input: TInput,
-  context: TContext,
-) => TOutput | ResponseEnvelope<TOutput> | Promise<TOutput | ResponseEnvelope<TOutput>>
-
-/** Runs a subscription: an async generator function, or anything that returns an async iterable. */
-export type SubscriptionHandler<
-  TInput = unknown,
-  TOutput = unknown,
-  TContext = OperationContext,
-> = (input: TInput, context: TContext) => AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
 
 /** How results that do not match their schema exactly are treated. */
 export type NormalizeMode = "strip" | "keep" | "off"
@@ -236,22 +191,6 @@ export interface OperationPolicy {
    */
   readonly asData?: ((input: unknown) => unknown) | undefined
 }
-
-/** A spec with its handler. `defineOperation` gives one whose types are known. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a schema that is not inferred says nothing of the input
-export interface IOperationDefinition<TInput = any, TOutput = unknown>
-  extends OperationSpec, OperationPolicy {
-  // A method's parameters compare both ways, so that `satisfies` lets handlers state their input.
-  readonly handler: {
-    handle(input: TInput, context: OperationContext): OperationResult<TOutput>
-  }["handle"]
-}
-
-type OperationResult<TOutput> =
-  | TOutput
-  | ResponseEnvelope<TOutput>
-  | Promise<TOutput | ResponseEnvelope<TOutput>>
-  | AsyncIterable<TOutput | ResponseEnvelope<TOutput>>
 
 /**
  * Operations known to the whole program, by id. Empty here: generated declarations, or your own,

@@ -2,7 +2,8 @@ import type { OperationEnv } from "../core/infer.ts"
 import { validateOptions } from "../internal/options.ts"
 import type { OptionsSchema } from "../internal/options.ts"
 import type { OperationRegistry } from "./registry.ts"
-import type { CallOptions, OperationContext } from "../core/types.ts"
+import type { CallOptions } from "../core/types.ts"
+import type { OperationContext } from "../core/handler.ts"
 
 /** What `buildEnv` takes. */
 export interface BuildEnvOptions<TOperations> {

@@ -30,12 +30,12 @@ import type {
   CallOptions,
   ErrorDefinition,
   Identity,
-  OperationContext,
   OperationPolicy,
   OperationSpec,
   OperationType,
   RegisteredOperations,
 } from "../core/types.ts"
+import type { OperationContext } from "../core/handler.ts"
 
 /** The calls of a registry without an identity check, for the application's own use. */
 export interface TrustedCalls<TOperations> {

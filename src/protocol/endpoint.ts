@@ -1,12 +1,4 @@
-import type {
-  CallAbortedEvent,
-  CallCompletedEvent,
-  CallErrorEvent,
-  CallEvent,
-  CallProgressEvent,
-  CallRequestedEvent,
-  CallRespondedEvent,
-} from "../core/events.ts"
+import type { CallEvent, CallRequestedEvent, CallRespondedEvent } from "../core/events.ts"
 import { isCallError, refusal } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import { isCallEvent } from "../core/is-event.ts"
@@ -18,33 +10,7 @@ import { reasonOf } from "../internal/describe.ts"
 import type { Transport, TransportPeer } from "./transport.ts"
 import type { Deliverer } from "./links.ts"
 import { PendingTable } from "./pending/table.ts"
-
-/** A call or a stream that this side waits for. */
-export interface Pending {
-  /** The number that its request's id was made of. */
-  readonly number: number
-  readonly requestId: string
-  readonly operationId: string
-  /** Who works on it, when that is this very side. */
-  served: Served | undefined
-  responded(event: CallRespondedEvent): void
-  completed(event: CallCompletedEvent): void
-  failed(event: CallErrorEvent): void
-  progressed(event: CallProgressEvent): void
-  abortedByPeer(event: CallAbortedEvent): void
-  /** Ends it here, without a word to the peer. */
-  fail(error: CallError): void
-  /** Ends it here and there. */
-  abort(reason?: string): void
-}
-
-/** A call or a stream that this side works on. */
-export interface Served {
-  /** Items up to this number may be sent. */
-  credit(last: number): void
-  /** Stops the work; nothing more is said about it. */
-  abort(reason: string): void
-}
+import type { Pending, Served } from "./pending/table.ts"
 
 /** Takes the requests that arrive. */
 export interface RequestHandler {

@@ -12,7 +12,8 @@ import { followPeer } from "./follow.ts"
 import type { ServiceEntry } from "./services.ts"
 import type { AnyRegistry } from "../engine/registry.ts"
 import { OperationSpecSchema } from "../core/spec-schemas.ts"
-import type { CredentialContext, OperationContext, OperationSpec } from "../core/types.ts"
+import type { CredentialContext, OperationSpec } from "../core/types.ts"
+import type { OperationContext } from "../core/handler.ts"
 
 const PAGE = 500
 // More than any registry has, and a bound for a peer that never stops.

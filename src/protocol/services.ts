@@ -2,7 +2,8 @@ import { checkAccess } from "../core/access.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { OperationRegistry } from "../engine/registry.ts"
 import type { AnyRegistry, RegistryChange } from "../engine/registry.ts"
-import type { Identity, OperationContext, OperationSpec } from "../core/types.ts"
+import type { Identity, OperationSpec } from "../core/types.ts"
+import type { OperationContext } from "../core/handler.ts"
 
 /** One line of `services.list`. */
 export interface ServiceEntry {

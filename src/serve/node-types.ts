@@ -24,3 +24,25 @@ export interface NodeResponseLike {
   once(type: string, listener: Listener): unknown
   off(type: string, listener: Listener): unknown
 }
+
+/** A request of Node; `http.IncomingMessage` and `http2.Http2ServerRequest` are some. */
+export interface HTTPRequestLike extends NodeRequestLike {
+  /** The whole URL, where a framework has removed the path under which the API is mounted. */
+  readonly originalUrl?: string | undefined
+}
+
+/** A response of Node; `http.ServerResponse` and `http2.Http2ServerResponse` are some. */
+export interface HTTPResponseLike {
+  readonly writableFinished: boolean
+  readonly writableNeedDrain: boolean
+  readonly destroyed: boolean
+  /** `headers` is a list of names and values, which types of HTTP/2 responses do not know. */
+  writeHead(status: number, headers: never): unknown
+  flushHeaders?(): void
+  write(chunk: string): boolean
+  end(chunk?: string | Uint8Array): unknown
+  destroy(error?: Error): unknown
+  on(type: string, listener: Listener): unknown
+  once(type: string, listener: Listener): unknown
+  off(type: string, listener: Listener): unknown
+}

@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises"
 import { createRegistry, serveCalls, silentLogger } from "../../src/index.ts"
 import type { AnyOperation, OperationContext } from "../../src/index.ts"
-import { createTicketVerifier } from "../../src/transport/bus/tickets/tickets.ts"
+import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport } from "../../src/nats.ts"
 import { createRedisTransport } from "../../src/redis.ts"
 

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { mintNumber, mintRequestId, requestIdOf, requestNumber } from "../../src/engine/ids.ts"
-import type { Pending } from "../../src/protocol/endpoint.ts"
+import type { Pending } from "../../src/protocol/pending/table.ts"
 import { PendingTable } from "../../src/protocol/pending/table.ts"
 
 function entry(number: number): Pending {

@@ -54,10 +54,8 @@ import { SCAN_OPTIONS } from "../../src/sources/scan/options.ts"
 import { scanDefinitions, scanOperations } from "../../src/sources/scan/scanner.ts"
 import { TICKET_SIGNER_OPTIONS } from "../../src/transport/bus/tickets/signer.ts"
 import { TICKET_VERIFIER_OPTIONS } from "../../src/transport/bus/tickets/verifier.ts"
-import {
-  createTicketSigner,
-  createTicketVerifier,
-} from "../../src/transport/bus/tickets/tickets.ts"
+import { createTicketSigner } from "../../src/transport/bus/tickets/signer.ts"
+import { createTicketVerifier } from "../../src/transport/bus/tickets/verifier.ts"
 import { createNatsTransport, NATS_OPTIONS } from "../../src/transport/nats/transport.ts"
 import { createRedisTransport, REDIS_OPTIONS } from "../../src/transport/redis/transport.ts"
 import { createWorkerTransport, WORKER_OPTIONS } from "../../src/transport/worker.ts"

@@ -65,7 +65,7 @@ async function make(
   let identity: Identity | undefined
   if (ticket !== undefined) {
     const { scopes = [], ...signing } = ticket
-    const { createTicketSigner } = await import("../../transport/bus/tickets/tickets.ts")
+    const { createTicketSigner } = await import("../../transport/bus/tickets/signer.ts")
     signer = createTicketSigner({ ...signing, clock })
     identity = { id: user ?? ticket.issuer, scopes: [...scopes] }
   }

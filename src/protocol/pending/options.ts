@@ -2,7 +2,7 @@ import type { CallRequestedEvent } from "../../core/events.ts"
 import { optionsFault } from "../../engine/options.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
-import { OPERATION_ID_LENGTH } from "../../core/is-event.ts"
+import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
 import { typeName } from "../../internal/describe.ts"
 import type { CallOptions } from "../../core/types.ts"
 

@@ -1,5 +1,12 @@
+import type {
+  CallAbortedEvent,
+  CallCompletedEvent,
+  CallErrorEvent,
+  CallProgressEvent,
+  CallRespondedEvent,
+} from "../../core/events.ts"
+import type { CallError } from "../../core/errors.ts"
 import { requestNumber } from "../../engine/ids.ts"
-import type { Pending } from "../endpoint.ts"
 
 const SMALLEST = 64
 
@@ -57,4 +64,31 @@ export class PendingTable {
     this.#places = new Array<Pending | undefined>(this.#places.length * 2)
     for (const entry of entries) this.#put(entry)
   }
+}
+
+/** A call or a stream that this side waits for. */
+export interface Pending {
+  /** The number that its request's id was made of. */
+  readonly number: number
+  readonly requestId: string
+  readonly operationId: string
+  /** Who works on it, when that is this very side. */
+  served: Served | undefined
+  responded(event: CallRespondedEvent): void
+  completed(event: CallCompletedEvent): void
+  failed(event: CallErrorEvent): void
+  progressed(event: CallProgressEvent): void
+  abortedByPeer(event: CallAbortedEvent): void
+  /** Ends it here, without a word to the peer. */
+  fail(error: CallError): void
+  /** Ends it here and there. */
+  abort(reason?: string): void
+}
+
+/** A call or a stream that this side works on. */
+export interface Served {
+  /** Items up to this number may be sent. */
+  credit(last: number): void
+  /** Stops the work; nothing more is said about it. */
+  abort(reason: string): void
 }

@@ -3,7 +3,7 @@
 
 import { pathOf } from "../upgrade.ts"
 import { isHealthPath } from "./health.ts"
-import type { HTTPRequestLike } from "./node.ts"
+import type { HTTPRequestLike } from "../node-types.ts"
 
 /** Where a request is, as the API sees it. */
 export interface PlacedPath {
@@ -100,4 +100,13 @@ function removedPath(path: string, originalUrl: string): string {
   if (whole.endsWith(path)) return whole.slice(0, whole.length - path.length)
   // `/api/v1` comes as `/`.
   return path === "/" ? whole : ""
+}
+
+/** A path as it is compared: a slash in front, none at the end; the root is nothing at all. */
+export function settlePath(option: string, path: string): string {
+  const text = path === "/" ? "" : path
+  if (text === "" || (/^(?:\/[\w.~-]+)+$/.test(text) && !/\/\.\.?(?:\/|$)/.test(text))) return text
+  throw new TypeError(
+    `toHTTP(): ${option} must be a path of plain letters, such as "/v1", without a slash at its end.`,
+  )
 }

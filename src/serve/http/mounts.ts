@@ -4,7 +4,7 @@ import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { settlePath } from "./options.ts"
+import { settlePath } from "./mount-path.ts"
 import type { HTTPCaller } from "../caller.ts"
 
 /**

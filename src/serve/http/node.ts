@@ -1,5 +1,4 @@
 import type { Identity } from "../../core/types.ts"
-import type { NodeRequestLike } from "../node-types.ts"
 import { readNodeBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
@@ -8,30 +7,7 @@ import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
 import { requestIdFor } from "./terms.ts"
-
-type Listener = (chunk: Uint8Array) => void
-
-/** A request of Node; `http.IncomingMessage` and `http2.Http2ServerRequest` are some. */
-export interface HTTPRequestLike extends NodeRequestLike {
-  /** The whole URL, where a framework has removed the path under which the API is mounted. */
-  readonly originalUrl?: string | undefined
-}
-
-/** A response of Node; `http.ServerResponse` and `http2.Http2ServerResponse` are some. */
-export interface HTTPResponseLike {
-  readonly writableFinished: boolean
-  readonly writableNeedDrain: boolean
-  readonly destroyed: boolean
-  /** `headers` is a list of names and values, which types of HTTP/2 responses do not know. */
-  writeHead(status: number, headers: never): unknown
-  flushHeaders?(): void
-  write(chunk: string): boolean
-  end(chunk?: string | Uint8Array): unknown
-  destroy(error?: Error): unknown
-  on(type: string, listener: Listener): unknown
-  once(type: string, listener: Listener): unknown
-  off(type: string, listener: Listener): unknown
-}
+import type { HTTPRequestLike, HTTPResponseLike } from "../node-types.ts"
 
 /**
  * Answers a request of Node, on Node's own objects. `paths` knows where it is, and `body` is what a

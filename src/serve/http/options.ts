@@ -16,6 +16,7 @@ import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPMount, MountOptions } from "./mounts.ts"
 import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./context.ts"
+import { settlePath } from "./mount-path.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions extends ErrorReporting {
@@ -181,13 +182,4 @@ export function settleHTTPOptions(options: HTTPServerOptions): SettledHTTPOption
     timeout,
     reporting: { errors: options.errors, onError: options.onError },
   }
-}
-
-/** A path as it is compared: a slash in front, none at the end; the root is nothing at all. */
-export function settlePath(option: string, path: string): string {
-  const text = path === "/" ? "" : path
-  if (text === "" || (/^(?:\/[\w.~-]+)+$/.test(text) && !/\/\.\.?(?:\/|$)/.test(text))) return text
-  throw new TypeError(
-    `toHTTP(): ${option} must be a path of plain letters, such as "/v1", without a slash at its end.`,
-  )
 }

@@ -3,7 +3,7 @@ import { systemClock } from "../../internal/clock.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { expired, whenExpired } from "../expiry.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import type { Incoming } from "./http.ts"
+import type { Incoming } from "./incoming.ts"
 import type { RequestId } from "./sdk.ts"
 import type { Caller } from "./server.ts"
 

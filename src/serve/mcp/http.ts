@@ -1,13 +1,11 @@
 import { ERROR_CODES, isCallError } from "../../core/errors.ts"
 import type { ErrorCode } from "../../core/errors.ts"
 import type { Logger } from "../../internal/logger.ts"
-import type { Clock } from "../../internal/platform.ts"
-import type { HTTPCaller } from "../caller.ts"
-import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
+import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import type { Doorkeeper, GivenCaller } from "./auth.ts"
+import type { Doorkeeper } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./guard.ts"
 import { paramMismatch } from "./headers.ts"
@@ -19,28 +17,7 @@ import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
 import type { Caller, Servers } from "./server.ts"
 import { Sessions, requestIds } from "./sessions.ts"
 import type { SessionLimits, SessionRequest } from "./sessions.ts"
-
-/** A request, wherever it came from. */
-export interface Incoming {
-  readonly method: string
-  readonly url: string
-  readonly headers: Headers
-  /** The same for those who look at requests of Node. */
-  readonly like: UpgradeRequestLike
-  readonly signal: AbortSignal
-  readonly given: GivenCaller | undefined
-  /** What the server has found out that this one is mounted in; hosts and origins are checked by then. */
-  readonly mount?: MountedRequest | undefined
-  /** The body as text; `undefined` when it is longer than this. */
-  readBody(maxBytes: number): Promise<string | undefined>
-}
-
-/** A request that another server has let in. */
-export interface MountedRequest extends Pick<HTTPCaller, "account" | "charge" | "openStream"> {
-  /** Who calls; `undefined` where the other server asks nobody. */
-  readonly caller: Caller | undefined
-  readonly clock: Clock
-}
+import type { Incoming } from "./incoming.ts"
 
 /** What requests are answered by. */
 export interface HTTPParts {

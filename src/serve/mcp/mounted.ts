@@ -3,7 +3,7 @@ import type { HTTPCaller } from "../caller.ts"
 import type { MountedServer, MountHost } from "../mount.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Doorkeeper } from "./auth.ts"
-import type { Incoming } from "./http.ts"
+import type { Incoming } from "./incoming.ts"
 import { headersOf, urlOf } from "./node.ts"
 
 /** An MCP server below a path of an HTTP server, which has resolved who calls. */

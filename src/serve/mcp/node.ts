@@ -1,6 +1,6 @@
 import { readNodeBody } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
-import type { Incoming } from "./http.ts"
+import type { Incoming } from "./incoming.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 
 /** Answers a request of Node with what a handler says. `body` is what a framework has parsed. */

@@ -1,16 +1,15 @@
 import { mapMCPContentBlocks } from "../../mcp/content.ts"
 import type { MCPEra } from "../../mcp/model.ts"
-import { CallError } from "../../core/errors.ts"
 import { toBase64 } from "../../internal/base64.ts"
 import type { MCPResponseMeta, ResponseEnvelope, ResponseMeta } from "../../core/envelope.ts"
 import { compileSchema } from "../../schema/compiled.ts"
-import { reasonOf } from "../../internal/describe.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import { encodeValue } from "../../core/envelope-codec.ts"
 import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { SettledOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
+import { jsonOf } from "./json.ts"
+import { noJson } from "./json.ts"
 
 type Block = Readonly<Record<string, unknown>>
 
@@ -55,20 +54,6 @@ export function structured(
   const faults = formatValueErrors(toValueErrors(compiled.errors(value)).slice(0, 8))
   const text = `OUTPUT_VALIDATION_ERROR: "${tool.id}" ran, but its result is not what its output schema says. The result follows.\n${faults}`
   return { content: [{ type: "text", text }, ...content], isError: true }
-}
-
-/** JSON for a text; `undefined` for what JSON leaves out. Throws a `CallError` that names the place it cannot say. */
-export function jsonOf(data: unknown): string | undefined {
-  const { value } = encodeValue(data)
-  try {
-    return JSON.stringify(value)
-  } catch (cause) {
-    throw noJson(reasonOf(cause), cause)
-  }
-}
-
-function noJson(why: string, cause: unknown): CallError {
-  return new CallError("EXECUTION_ERROR", `The result has no form in JSON: ${why}.`, { cause })
 }
 
 /** What an imported tool answered, as it came. */

@@ -1,6 +1,6 @@
 import { readWebBody } from "../read-body.ts"
 import type { GivenCaller } from "./auth.ts"
-import type { Incoming } from "./http.ts"
+import type { Incoming } from "./incoming.ts"
 
 /** A web request as it is looked at here. */
 export function incomingOf(request: Request, given: GivenCaller | undefined): Incoming {

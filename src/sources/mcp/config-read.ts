@@ -3,7 +3,7 @@
 import { CallError, isCallError } from "../../core/errors.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { settleServer } from "./config.ts"
+import { settleServer } from "./config-settle.ts"
 import type { MCPClientConfig } from "./config.ts"
 import { readEntry } from "./config-entry.ts"
 import { configError } from "./config-faults.ts"

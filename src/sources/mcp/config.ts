@@ -18,8 +18,6 @@ import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
 import type { PinPolicy, PinStore } from "./pins.ts"
 import type { MCPAuthProvider, MCPTransportLike } from "./transport-like.ts"
 
-export { settleServer } from "./config-settle.ts"
-
 /** What may be said about one tool of a server. */
 export interface MCPToolConfig {
   /** Whether it reads or changes something, whatever the server says. */

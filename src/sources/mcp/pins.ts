@@ -7,11 +7,6 @@ import type { DefinitionChange } from "./definition-diff.ts"
 import { fingerprintOf } from "./fingerprint.ts"
 import type { PinnedDefinition } from "./fingerprint.ts"
 
-export type { DefinitionChange } from "./definition-diff.ts"
-export type { PinnedDefinition } from "./fingerprint.ts"
-export { judgeTools } from "./pin-judge.ts"
-export type { JudgedTool } from "./pin-judge.ts"
-
 /** A tool as it was accepted. */
 export interface PinnedTool {
   readonly fingerprint: string

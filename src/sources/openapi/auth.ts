@@ -6,7 +6,7 @@ import type { AuthContext } from "./auth/context.ts"
 import { fits, fitsWell } from "./auth/match.ts"
 import type { Credential, Secret } from "./config.ts"
 import type { SecurityRequirement, SecurityScheme } from "./model.ts"
-import type { AppliedAuth } from "./request/applied-auth.ts"
+import type { SelectedAuth } from "./auth/apply.ts"
 
 export type { AuthContext, TokenRequest } from "./auth/context.ts"
 
@@ -14,15 +14,6 @@ export type { AuthContext, TokenRequest } from "./auth/context.ts"
 export interface AuthConfig {
   readonly auth?: Credential | Secret | undefined
   readonly credentials?: Readonly<Record<string, Credential | Secret | undefined>> | undefined
-}
-
-/** What goes along with one request. */
-export interface SelectedAuth {
-  readonly applied: AppliedAuth
-  /** Everything that must not appear in an answer, an error or a log. */
-  readonly secrets: string[]
-  /** Drops fetched tokens: for when the server did not take them. */
-  readonly forget: () => void
 }
 
 /** One scheme of a requirement and the credential for it; `undefined` needs none from us. */

@@ -1,7 +1,7 @@
+import type { OperationContext } from "../../core/handler.ts"
 import { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
-import type { HandlerContext } from "./call.ts"
 
 /** When a request is given up; `end` leaves nothing behind. */
 export interface CallLimits {
@@ -50,3 +50,8 @@ function endsWithin(context: HandlerContext | undefined, timeout: number): boole
   const deadline = context?.deadline
   return deadline !== undefined && deadline - wallTimeOf(systemClock) <= timeout
 }
+
+/** What a handler may be called with; all of it is there when a registry calls. */
+export type HandlerContext = Partial<
+  Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
+>

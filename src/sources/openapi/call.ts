@@ -14,9 +14,9 @@ import { httpEnvelope } from "../../core/envelope.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import type { Identity, OperationContext } from "../../core/types.ts"
 import { selectAuth } from "./auth.ts"
-import type { AuthContext, SelectedAuth, TokenRequest } from "./auth.ts"
+import type { AuthContext, TokenRequest } from "./auth.ts"
+import type { SelectedAuth } from "./auth/apply.ts"
 import { credentialContext } from "./auth/context.ts"
 import { createTokenStore } from "./auth/token-store.ts"
 import type { HTTPServiceConfig } from "./config.ts"
@@ -29,15 +29,8 @@ import { buildRequest } from "./request/build.ts"
 import { encodeMultipart } from "./request/multipart.ts"
 import { chooseServer } from "./request/server.ts"
 import { type CallLimits, limitsOf } from "./call-limits.ts"
-
-/** What may be said anew for one request. */
-export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namespace"> {
-  /** Which of the declared content types a body has. */
-  readonly contentType?: string | undefined
-  /** Who calls, for functions that return credentials or headers. */
-  readonly identity?: Identity | undefined
-  readonly signal?: AbortSignal | undefined
-}
+import type { HandlerContext } from "./call-limits.ts"
+import type { RequestOptions } from "./config.ts"
 
 /** A request with the secrets in it. */
 interface Ready {
@@ -53,11 +46,6 @@ export interface Answer {
   readonly response: HttpResponse
   readonly secrets: readonly string[]
 }
-
-/** What a handler may be called with; all of it is there when a registry calls. */
-export type HandlerContext = Partial<
-  Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
->
 
 /** Sends the requests of one import. */
 export class Caller {

@@ -1,3 +1,4 @@
+import type { Identity } from "../../core/types.ts"
 import type { CallHeaders } from "../../core/call-headers.ts"
 import type { CredentialContext } from "../../core/types.ts"
 
@@ -80,4 +81,13 @@ export interface HTTPServiceConfig {
   readonly maxResponseBytes?: number | undefined
   /** Default: the platform's. */
   readonly fetch?: typeof globalThis.fetch | undefined
+}
+
+/** What may be said anew for one request. */
+export interface RequestOptions extends Omit<Partial<HTTPServiceConfig>, "namespace"> {
+  /** Which of the declared content types a body has. */
+  readonly contentType?: string | undefined
+  /** Who calls, for functions that return credentials or headers. */
+  readonly identity?: Identity | undefined
+  readonly signal?: AbortSignal | undefined
 }

@@ -3,7 +3,6 @@ import type { LazyOperation } from "../../core/lazy-operation.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
 import type { NormalizeMode, OutputMode } from "../../core/types.ts"
 import type { OpenAPIDocument } from "./document.ts"
-import type { Caller } from "./call.ts"
 import type { HTTPServiceConfig } from "./config.ts"
 import { makeUnique, nameWithin, operationName } from "./names.ts"
 import { versionText } from "./operation/describe.ts"
@@ -15,7 +14,7 @@ import { answersOf } from "./operation/responses.ts"
 import { SchemaBuilder } from "./operation/schemas.ts"
 import { readSchemes, rootServers } from "./operation/security.ts"
 import { OperationSource } from "./operation/source.ts"
-import type { ImportContext } from "./operation/source.ts"
+import type { ImportContext, RequestPreparer } from "./operation/source.ts"
 import { SchemaStore } from "./schema/store.ts"
 
 /** One operation as a filter sees it: what the document says, before anything is made of it. */
@@ -55,7 +54,7 @@ export interface ImportResult {
 export function importDocument(
   document: OpenAPIDocument,
   config: ImportConfig,
-  caller: Caller,
+  caller: RequestPreparer,
   handlerOf: ImportContext["handlerOf"],
 ): ImportResult {
   const context: ImportContext = {

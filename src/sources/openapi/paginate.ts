@@ -5,7 +5,8 @@ import { type PageInput, PageInputs } from "./paginate/inputs.ts"
 import { type NextPage, Pager } from "./paginate/pager.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import type { CallOptions, OperationContext, OperationSpec } from "../../core/types.ts"
+import type { CallOptions, OperationSpec } from "../../core/types.ts"
+import type { OperationContext } from "../../core/handler.ts"
 
 /** What can be paged through: a registry, or anything that calls operations like one. */
 export interface PaginateRegistry {

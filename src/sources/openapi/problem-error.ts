@@ -3,7 +3,7 @@ import type { CallErrorOptions } from "../../core/errors.ts"
 import { markForwarded } from "../../core/error-marks.ts"
 import { compileSchema } from "../../schema/compiled.ts"
 import { getOwn, isPlainRecord } from "../../schema/json.ts"
-import type { HandlerContext } from "./call.ts"
+import type { HandlerContext } from "./call-limits.ts"
 import type { OperationSource } from "./operation/source.ts"
 
 /** Longer than a timer can wait: it would fire at once. */

@@ -2,7 +2,7 @@ import type { OptionRule, OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { Identity } from "../../core/types.ts"
-import type { TicketSigner, TicketVerifier } from "./tickets/tickets.ts"
+import type { TicketSigner, TicketVerifier } from "./tickets/model.ts"
 
 /** What the transports over brokers have in common. */
 export interface BusOptions {

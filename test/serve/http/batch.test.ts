@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createRegistry } from "../../../src/engine/registry.ts"
-import type { OperationContext } from "../../../src/core/types.ts"
+import type { OperationContext } from "../../../src/core/handler.ts"
 import { apiOf, operation, shop } from "./routes-support.ts"
 import type { Api } from "./routes-support.ts"
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events"
 import { describe, expect, test, vi } from "vitest"
-import type { Incoming } from "../../../src/serve/mcp/http.ts"
+import type { Incoming } from "../../../src/serve/mcp/incoming.ts"
 import { answerNode } from "../../../src/serve/mcp/node.ts"
 import type { NodeRequestLike } from "../../../src/serve/node-types.ts"
 import { rejection } from "../../support/operations.ts"

@@ -4,11 +4,8 @@ import { inspect } from "node:util"
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/core/errors.ts"
 import { createTokenSource } from "../../../src/http-client/oauth.ts"
-import {
-  type AuthConfig,
-  type SelectedAuth,
-  selectAuth,
-} from "../../../src/sources/openapi/auth.ts"
+import { type AuthConfig, selectAuth } from "../../../src/sources/openapi/auth.ts"
+import { type SelectedAuth } from "../../../src/sources/openapi/auth/apply.ts"
 import type { AuthContext, TokenRequest } from "../../../src/sources/openapi/auth/context.ts"
 import { createTokenStore } from "../../../src/sources/openapi/auth/token-store.ts"
 import type { Credential, Secret } from "../../../src/sources/openapi/config.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { CallError } from "../../../src/index.ts"
 import type { Identity } from "../../../src/index.ts"
-import type { TicketSubject } from "../../../src/transport/bus/tickets/tickets.ts"
+import type { TicketSubject } from "../../../src/transport/bus/tickets/model.ts"
 import { CallerLab } from "./caller-harness.ts"
 
 const ANN: Identity = { id: "ann", scopes: ["read"] }

@@ -8,17 +8,12 @@ import { isCallError } from "../../../src/core/errors.ts"
 import type { CallError } from "../../../src/core/errors.ts"
 import type { Logger } from "../../../src/internal/logger.ts"
 import type { Clock } from "../../../src/internal/platform.ts"
-import {
-  createTicketSigner,
-  createTicketVerifier,
-} from "../../../src/transport/bus/tickets/tickets.ts"
-import type {
-  TicketJwk,
-  TicketKey,
-  TicketSigner,
-  TicketSignerOptions,
-  TicketVerifierOptions,
-} from "../../../src/transport/bus/tickets/tickets.ts"
+import { createTicketSigner } from "../../../src/transport/bus/tickets/signer.ts"
+import { createTicketVerifier } from "../../../src/transport/bus/tickets/verifier.ts"
+import type { TicketJwk, TicketKey } from "../../../src/transport/bus/tickets/keys.ts"
+import type { TicketSignerOptions } from "../../../src/transport/bus/tickets/signer.ts"
+import type { TicketVerifierOptions } from "../../../src/transport/bus/tickets/verifier.ts"
+import type { TicketSigner } from "../../../src/transport/bus/tickets/model.ts"
 import type { Identity } from "../../../src/core/types.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519")

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest"
 import { refusal } from "../../../src/core/errors.ts"
-import type { TicketVerifier } from "../../../src/transport/bus/tickets/tickets.ts"
+import type { TicketVerifier } from "../../../src/transport/bus/tickets/model.ts"
 import type { Identity } from "../../../src/core/types.ts"
 import { Harness } from "./worker-harness.ts"
 

@@ -1,5 +1,5 @@
 import type { OptionsSchema } from "../../../internal/options.ts"
-import { settleServer } from "../config.ts"
+import { settleServer } from "../config-settle.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { memoryPins } from "../pins.ts"
 import { createConnection } from "./connection.ts"

@@ -2,7 +2,7 @@
 import { validateOptions } from "../../../internal/options.ts"
 import type { OptionsSchema } from "../../../internal/options.ts"
 import type { Logger } from "../../../internal/logger.ts"
-import { settleServer } from "../config.ts"
+import { settleServer } from "../config-settle.ts"
 import type { MCPClientConfig } from "../config.ts"
 import { MCP_FIELDS, PIN_STORE } from "../config-fields.ts"
 import { readServers } from "../config-read.ts"

@@ -1,6 +1,7 @@
+import type { MCPHttpChannel, SettledServer } from "../config.ts"
+import type { Exchange } from "./frames.ts"
 import { CallError } from "../../../core/errors.ts"
 import type { MCPAuthProvider } from "../transport-like.ts"
-import type { HttpHost } from "./open-http.ts"
 
 type Method = (this: unknown, ...args: unknown[]) => unknown
 
@@ -31,4 +32,16 @@ export function guardOAuth({ channel, settled }: HttpHost): MCPAuthProvider | un
       return typeof value === "function" ? (value as Method).bind(target) : value
     },
   })
+}
+
+/** What the requests of one connection share. */
+export interface HttpHost {
+  readonly settled: SettledServer
+  readonly channel: MCPHttpChannel
+  /** A request that is under way. */
+  exchange(token: number): Exchange | undefined
+  /** The stream that brings all answers can no longer be read. */
+  broken(error: CallError): void
+  /** Told what must not be shown. */
+  readonly secret: (value: string) => void
 }

@@ -5,27 +5,15 @@ import { fetchOf } from "../../../http-client/public-fetch.ts"
 import { assertPublic } from "../../../http-client/public-lookup.ts"
 import { readCallHeaders } from "../../../core/call-headers.ts"
 import { retryAfterOf } from "../../../http-client/retry-after.ts"
-import type { MCPHttpChannel, SettledServer } from "../config.ts"
+import type { SettledServer } from "../config.ts"
 import { capBody } from "./body-cap.ts"
 import { REQUEST_MARK } from "./frames.ts"
-import type { Exchange } from "./frames.ts"
 import { guardOAuth } from "./oauth-guard.ts"
 import { refreshForm, refreshOnce } from "./refresh-once.ts"
 import type { RequestCaller } from "./model.ts"
 import type { SdkModule, TransportLike } from "./sdk.ts"
 import type { CredentialContext } from "../../../core/types.ts"
-
-/** What the requests of one connection share. */
-export interface HttpHost {
-  readonly settled: SettledServer
-  readonly channel: MCPHttpChannel
-  /** A request that is under way. */
-  exchange(token: number): Exchange | undefined
-  /** The stream that brings all answers can no longer be read. */
-  broken(error: CallError): void
-  /** Told what must not be shown. */
-  readonly secret: (value: string) => void
-}
+import type { HttpHost } from "./oauth-guard.ts"
 
 const CREDENTIAL =
   /auth(?!or(?:s|ed)?(?:-|$))|cookie|token|secret|passw|credential|api[-_]?key|signature|dpop|(?<!idempotency[-_])key$/i

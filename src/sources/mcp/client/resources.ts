@@ -2,7 +2,7 @@ import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import { resourceOperations } from "../resource-operation.ts"
 import { resourceEnvelope } from "../result.ts"
 import type { ResponseEnvelope } from "../../../core/envelope.ts"
-import type { OperationContext } from "../../../core/types.ts"
+import type { OperationContext } from "../../../core/handler.ts"
 import { ExtraSection } from "./extras.ts"
 import { systemClock } from "../../../internal/clock.ts"
 

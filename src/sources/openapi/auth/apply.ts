@@ -1,6 +1,7 @@
+import type { AppliedAuth } from "../request/applied-auth.ts"
 import { CallError } from "../../../core/errors.ts"
 import { fromBase64, toBase64 } from "../../../internal/base64.ts"
-import type { SelectedAuth } from "../auth.ts"
+
 import type { Credential, Secret } from "../config.ts"
 import type { SecurityScheme } from "../model.ts"
 import type { AuthContext, TokenRequest } from "./context.ts"
@@ -215,4 +216,13 @@ function writeHttp(scheme: string, prefix: string | undefined, token: string): s
 function prefixed(prefix: string, token: string): string {
   const word = prefix.trim().toLowerCase()
   return word !== "" && token.toLowerCase().startsWith(`${word} `) ? token : prefix + token
+}
+
+/** What goes along with one request. */
+export interface SelectedAuth {
+  readonly applied: AppliedAuth
+  /** Everything that must not appear in an answer, an error or a log. */
+  readonly secrets: string[]
+  /** Drops fetched tokens: for when the server did not take them. */
+  readonly forget: () => void
 }

@@ -1,6 +1,6 @@
 import { frozenCopy } from "../../../internal/frozen.ts"
 import { isPlainRecord, setOwn } from "../../../schema/json.ts"
-import type { SchemaNode } from "../schema/convert.ts"
+import type { SchemaNode } from "../schema/model.ts"
 import { isBottomless } from "../shape.ts"
 
 type Raw = Readonly<Record<string, unknown>>

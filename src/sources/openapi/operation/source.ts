@@ -1,15 +1,11 @@
 // One idea: one operation of a document, from what a list shows to what a request needs.
 import type { TSchema } from "typebox"
 import type { LazyParts } from "../../../core/lazy-operation.ts"
-import type {
-  ErrorDefinition,
-  OperationAnnotations,
-  OperationHandler,
-  OperationType,
-  SubscriptionHandler,
-} from "../../../core/types.ts"
+import type { ErrorDefinition, OperationAnnotations, OperationType } from "../../../core/types.ts"
+import type { OperationHandler, SubscriptionHandler } from "../../../core/handler.ts"
 import type { HttpResponse } from "../../../http-client/exchange.ts"
-import type { Caller } from "../call.ts"
+import type { RequestOptions } from "../config.ts"
+import type { PreparedRequest } from "../../../http-client/request.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import { noteAt } from "../note.ts"
 import { ANNOTATIONS, UNTAGGED } from "../../../core/openapi-marks.ts"
@@ -39,6 +35,15 @@ import { fixedInputs, isPlainWatch, streamPlan } from "./stream-plan.ts"
 import type { StreamPlan } from "./stream-plan.ts"
 import { anyScheme, declaredSecurity, noteSecurity, ownServers, readSecurity } from "./security.ts"
 
+/** Prepares the requests of an import without sending them. */
+export interface RequestPreparer {
+  prepare(
+    source: OperationSource,
+    input: unknown,
+    options?: RequestOptions,
+  ): Promise<PreparedRequest>
+}
+
 /** What all operations of one import share. */
 export interface ImportContext {
   readonly document: OpenAPIDocument
@@ -46,7 +51,7 @@ export interface ImportContext {
   readonly schemas: SchemaBuilder
   /** Results that are described by one reference and nothing else, by that reference. */
   readonly outputs: Map<string, TSchema>
-  readonly caller: Caller
+  readonly caller: RequestPreparer
   /** What runs an operation. */
   readonly handlerOf: (source: OperationSource) => OperationHandler | SubscriptionHandler
   readonly namespace: string

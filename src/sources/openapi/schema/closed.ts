@@ -1,7 +1,7 @@
 import { Given } from "../../../schema/given.ts"
 import { adoptSchema, type DefinitionSource } from "../../../schema/adopted.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
-import type { SchemaNode, View } from "./convert.ts"
+import type { SchemaNode, View } from "./model.ts"
 import type { Definition } from "./definition.ts"
 import type { SchemaStore } from "./store.ts"
 

@@ -15,11 +15,7 @@ import { hiddenBit, hiddenNames, hiddenOf } from "./hidden.ts"
 import { IN_PLACE, keywordKind } from "./keywords.ts"
 import { exclusive, isBinary, isNumber, loosen, orNull } from "./lower.ts"
 import { conflictOf } from "./unsatisfiable.ts"
-
-export type SchemaNode = Readonly<Record<string, unknown>> | boolean
-
-/** Inputs leave out what is read-only, outputs what is write-only. */
-export type View = "input" | "output"
+import type { SchemaNode, View } from "./model.ts"
 
 /** What the walk needs to know about the rest of the document. */
 export interface Surroundings {

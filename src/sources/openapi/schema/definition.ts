@@ -1,6 +1,6 @@
 import type { Place } from "../document.ts"
 import type { Note } from "../note.ts"
-import type { SchemaNode, View } from "./convert.ts"
+import type { SchemaNode, View } from "./model.ts"
 
 /** A schema that was taken over, and what it needs. */
 export interface Converted {

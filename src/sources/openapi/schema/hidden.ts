@@ -1,7 +1,7 @@
 import { isPlainRecord } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, SourceFile } from "../document.ts"
-import type { View } from "./convert.ts"
+import type { View } from "./model.ts"
 
 /** Where a property is left out: bit 1 in inputs, bit 2 in outputs. */
 export type Hidden = 0 | 1 | 2 | 3

@@ -1,5 +1,5 @@
 import { setOwn } from "../../../schema/json.ts"
-import type { SchemaNode } from "./convert.ts"
+import type { SchemaNode } from "./model.ts"
 import type { Draft } from "./draft.ts"
 
 type Raw = Readonly<Record<string, unknown>>

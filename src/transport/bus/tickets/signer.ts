@@ -16,7 +16,7 @@ import {
 } from "./claims.ts"
 import { ALGORITHM, loadTicketKey, settleTicketKey } from "./keys.ts"
 import type { LoadedKey, SettledKey, TicketKey } from "./keys.ts"
-import type { TicketSigner, TicketSubject } from "./tickets.ts"
+import type { TicketSigner, TicketSubject } from "./model.ts"
 
 /** How tickets are signed. Needs the package `jose`. */
 export interface TicketSignerOptions {

@@ -21,7 +21,7 @@ import type { TicketClaims } from "./claims.ts"
 import { ALGORITHM, loadTicketKey, settleTicketKey } from "./keys.ts"
 import type { LoadedKey, SettledKey, TicketKey } from "./keys.ts"
 import { reasonOf, TicketRefused } from "./reasons.ts"
-import type { TicketSubject, TicketVerifier } from "./tickets.ts"
+import type { TicketSubject, TicketVerifier } from "./model.ts"
 import { isolatedLogger } from "../../../internal/notify.ts"
 
 /** Which tickets are taken. Needs the package `jose`. */

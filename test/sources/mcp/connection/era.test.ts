@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config.ts"
+import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig, SettledServer } from "../../../../src/sources/mcp/config.ts"
 import type { MCPEra } from "../../../../src/mcp/model.ts"
 import { attempts, nextAttempt, statusOf } from "../../../../src/sources/mcp/client/era.ts"

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest"
 import { silentLogger } from "../../../../src/index.ts"
 import type { Logger } from "../../../../src/index.ts"
-import { settleServer } from "../../../../src/sources/mcp/config.ts"
+import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
 import { systemClock } from "../../../../src/internal/clock.ts"
 import { openSession } from "../../../../src/sources/mcp/client/open.ts"
 import type { OpenHost } from "../../../../src/sources/mcp/client/open.ts"

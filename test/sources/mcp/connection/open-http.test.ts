@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config.ts"
+import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig, MCPHttpChannel } from "../../../../src/sources/mcp/config.ts"
 import { REQUEST_MARK } from "../../../../src/sources/mcp/client/frames.ts"
 import type { Exchange } from "../../../../src/sources/mcp/client/frames.ts"

@@ -7,7 +7,7 @@ import type {
 import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { describe, expect, expectTypeOf, test } from "vitest"
 import { consoleLogger, silentLogger } from "../../../../src/internal/logger.ts"
-import { settleServer } from "../../../../src/sources/mcp/config.ts"
+import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
 import type { MCPClientConfig, SettledServer } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import { thrown } from "../../../support/operations.ts"

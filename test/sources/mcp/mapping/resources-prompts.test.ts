@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { settleServer } from "../../../../src/sources/mcp/config.ts"
+import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
 import { promptNamespace, promptOperations } from "../../../../src/sources/mcp/prompt-operation.ts"
 import {
   resourceNamespace,

@@ -4,10 +4,8 @@ import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../../src/index.ts"
 import type { Identity } from "../../../../src/index.ts"
 import type { BusOptions } from "../../../../src/transport/bus/options.ts"
-import {
-  createTicketSigner,
-  createTicketVerifier,
-} from "../../../../src/transport/bus/tickets/tickets.ts"
+import { createTicketSigner } from "../../../../src/transport/bus/tickets/signer.ts"
+import { createTicketVerifier } from "../../../../src/transport/bus/tickets/verifier.ts"
 import type { Lab } from "../lab.ts"
 import { settled, until } from "../lab.ts"
 import { failure, requestsFor, requestText, Stage } from "../stage.ts"

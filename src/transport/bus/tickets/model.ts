@@ -1,11 +1,5 @@
 import type { Identity } from "../../../core/types.ts"
 
-export { createTicketSigner } from "./signer.ts"
-export type { TicketSignerOptions } from "./signer.ts"
-export { createTicketVerifier } from "./verifier.ts"
-export type { TicketVerifierOptions } from "./verifier.ts"
-export type { TicketJwk, TicketKey, TicketKeyObject } from "./keys.ts"
-
 /** What a ticket is for: it holds for nothing else. */
 export interface TicketSubject {
   readonly operationId: string

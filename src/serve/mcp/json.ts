@@ -1,0 +1,17 @@
+import { CallError } from "../../core/errors.ts"
+import { reasonOf } from "../../internal/describe.ts"
+import { encodeValue } from "../../core/envelope-codec.ts"
+
+/** JSON for a text; `undefined` for what JSON leaves out. Throws a `CallError` that names the place it cannot say. */
+export function jsonOf(data: unknown): string | undefined {
+  const { value } = encodeValue(data)
+  try {
+    return JSON.stringify(value)
+  } catch (cause) {
+    throw noJson(reasonOf(cause), cause)
+  }
+}
+
+export function noJson(why: string, cause: unknown): CallError {
+  return new CallError("EXECUTION_ERROR", `The result has no form in JSON: ${why}.`, { cause })
+}
