@@ -1,17 +1,49 @@
 // One idea: a running call, from what it is told to who hears of its end. Its fields are in one flat object.
 import type { CallError } from "../core/errors.ts"
-import type { DeadlineEntry } from "../internal/deadlines.ts"
+import type { DeadlineEntry, Deadlines } from "../internal/deadlines.ts"
+import type { EnvelopeStream } from "../core/infer.ts"
+import type { Logger } from "../internal/logger.ts"
+import type { Clock } from "../internal/platform.ts"
 import { CancelToken, heedSignal, ignoreSignal } from "../internal/signals.ts"
 import { stampError } from "../core/error-marks.ts"
 import { mapError } from "../core/map-error.ts"
 import type { CallOptions, Identity } from "../core/types.ts"
 import { mintRequestId } from "./ids.ts"
-import type { Kernel } from "./kernel.ts"
+import type { EnvDirectory } from "./env-proxy.ts"
 import type { OperationRecord } from "./record.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import { endedEarly } from "./refusals.ts"
 import type { EndReason } from "./refusals.ts"
 import { CallSink } from "./sink.ts"
+
+/** What calls and streams use of the kernel that runs them. */
+export interface CallHost extends EnvDirectory {
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly deadlines: Deadlines
+  begin(call: Call): void
+  deadlineOf(call: Call, now?: number): number
+  /** Whether a call without a deadline ends by itself. */
+  isTimed(call: Call): boolean
+  /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
+  track(call: Call): () => void
+  reportError(error: CallError, call: Call): void
+  process(record: OperationRecord, result: unknown): ResponseEnvelope
+  call(
+    id: string,
+    input: unknown,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+    trusted: boolean,
+  ): Promise<ResponseEnvelope>
+  stream(
+    id: string,
+    input: unknown,
+    options: CallOptions | undefined,
+    parent: Call | undefined,
+    trusted: boolean,
+  ): EnvelopeStream
+}
 
 /**
  * One running call or stream: who asked, until when, and what must stop with it.
@@ -21,7 +53,7 @@ import { CallSink } from "./sink.ts"
  * (ids, signals, children) in an object beside it that is made when someone asks.
  */
 export class Call implements DeadlineEntry {
-  declare readonly kernel: Kernel
+  declare readonly kernel: CallHost
   declare readonly record: OperationRecord
   declare readonly parent: Call | undefined
   declare readonly options: CallOptions | undefined
@@ -43,7 +75,7 @@ export class Call implements DeadlineEntry {
   declare private extras: Extras | undefined
 
   constructor(
-    kernel: Kernel,
+    kernel: CallHost,
     record: OperationRecord,
     parent: Call | undefined,
     options: CallOptions | undefined,

@@ -7,7 +7,6 @@ import { redactText } from "../internal/redact.ts"
 import { consoleLogger } from "../internal/logger.ts"
 import type { Logger } from "../internal/logger.ts"
 import { mapError } from "../core/map-error.ts"
-import type { AnyRegistry } from "./registry.ts"
 import type { Identity } from "../core/types.ts"
 import { notify } from "../internal/notify.ts"
 
@@ -100,7 +99,7 @@ export class Failures {
 }
 
 /** The logger of a registry, for servers that were given none. */
-export function loggerOf(registry: AnyRegistry, otherwise: Logger = consoleLogger): Logger {
+export function loggerOf(registry: object, otherwise: Logger = consoleLogger): Logger {
   const { logger } = registry as Partial<{ readonly logger: Logger }>
   return logger === undefined || logger === consoleLogger ? otherwise : logger
 }

@@ -11,7 +11,6 @@ import type { NormalizeReport, OutputWarning, PipelineHost } from "./result-pipe
 import type { CallOptions } from "../core/types.ts"
 import { abortedMessage, Call } from "./call.ts"
 import { CallContext } from "./context.ts"
-import type { EnvDirectory } from "./env-proxy.ts"
 import { isReportable, notifyOfError } from "./failures.ts"
 import type { ErrorListener } from "./failures.ts"
 import { optionsFault, rootOptions } from "./options.ts"
@@ -24,6 +23,7 @@ import type { RecordStore } from "./store.ts"
 import { CallObserver } from "./observe.ts"
 import type { CallListener, ObservedCall } from "./observe.ts"
 import { Stream } from "./stream.ts"
+import type { StreamHost } from "./stream.ts"
 
 /** The limits and listeners of one registry. */
 export interface KernelOptions {
@@ -43,7 +43,7 @@ export interface KernelOptions {
  *
  * Private to its registry. Whoever holds it can call anything, so no handler and no wire gets it.
  */
-export class Kernel implements PipelineHost, EnvDirectory {
+export class Kernel implements PipelineHost, StreamHost {
   readonly store: RecordStore
   readonly deadlines: Deadlines
   readonly clock: Clock

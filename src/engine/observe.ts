@@ -1,3 +1,4 @@
+import type { Identity } from "../core/types.ts"
 import { isCallError } from "../core/errors.ts"
 import type { CallError } from "../core/errors.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -5,7 +6,7 @@ import type { Clock } from "../internal/platform.ts"
 import type { ResponseEnvelope, ResponseMeta } from "../core/envelope.ts"
 import { typeName } from "../internal/describe.ts"
 import type { OperationType } from "../core/types.ts"
-import type { Call } from "./call.ts"
+import type { OperationRecord } from "./record.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 import { notify } from "../internal/notify.ts"
 
@@ -44,6 +45,15 @@ export type CallTrace = CallStarted | CallEnded
 
 export type CallListener = (trace: CallTrace) => void
 
+/** What is reported of a call. */
+export interface ObservableCall {
+  readonly requestId: string
+  readonly parentRequestId: string | undefined
+  readonly operationId: string
+  readonly identity: Identity | undefined
+  readonly record: OperationRecord
+}
+
 /** Tells whoever listens of calls. There is one only while somebody does: nobody else pays for it. */
 export class CallObserver {
   readonly #listeners = new Set<CallListener>()
@@ -70,7 +80,7 @@ export class CallObserver {
     return () => void this.#listeners.delete(entry)
   }
 
-  begin(call: Call): ObservedCall {
+  begin(call: ObservableCall): ObservedCall {
     const { id } = call.identity ?? {}
     const started: CallStarted = {
       phase: "start",

@@ -3,16 +3,22 @@ import type { EnvelopeStream } from "../core/infer.ts"
 import type { ResponseEnvelope } from "../core/envelope.ts"
 import type { CallOptions } from "../core/types.ts"
 import { Call } from "./call.ts"
+import type { CallHost } from "./call.ts"
 import { CallContext } from "./context.ts"
 import { isStillChecked } from "./input.ts"
 import { asRefusal } from "./refusals.ts"
-import type { Kernel } from "./kernel.ts"
-import type { ObservedCall } from "./observe.ts"
+import type { CallObserver, ObservedCall } from "./observe.ts"
 import type { AnyHandler, OperationRecord } from "./record.ts"
+
+/** What streams use of the kernel besides what all calls do. */
+export interface StreamHost extends CallHost {
+  readonly observer: CallObserver | undefined
+  admit(call: Call, input: unknown, trusted: boolean): void
+}
 
 /** What a stream needs to begin. */
 export interface StreamStart {
-  readonly kernel: Kernel
+  readonly kernel: StreamHost
   readonly record: OperationRecord
   readonly parent: Call | undefined
   readonly options: CallOptions | undefined
