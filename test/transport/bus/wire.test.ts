@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import type { CallEvent, CallRequestedEvent } from "../../../src/core/events.ts"
-import { CallEntry } from "../../../src/transport/bus/caller/entry.ts"
+import { CallEntry } from "../../../src/transport/bus/caller/model.ts"
 import { FrameBuilder, lengthOf, wholeText } from "../../../src/transport/bus/wire/frame-builder.ts"
 import type { MessageText } from "../../../src/transport/bus/wire/frame-builder.ts"
 import { Offers } from "../../../src/transport/bus/caller/offers.ts"

@@ -6,10 +6,10 @@ import type {
   CallRespondedEvent,
 } from "../../../core/events.ts"
 import type { CallerCore } from "./state.ts"
-import type { CallEntry } from "./entry.ts"
+import type { CallEntry } from "./model.ts"
 import { say } from "./failures.ts"
 import type { CallerGrants } from "./grants.ts"
-import type { KnownWorker } from "./known-worker.ts"
+import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import type { StreamOrder } from "./stream-order.ts"
 

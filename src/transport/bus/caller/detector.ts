@@ -1,8 +1,8 @@
 import type { CallerCore } from "./state.ts"
-import type { CallEntry } from "./entry.ts"
+import type { CallEntry } from "./model.ts"
 import { nextCheck } from "./grants.ts"
 import type { CallerGrants } from "./grants.ts"
-import type { KnownWorker } from "./known-worker.ts"
+import type { KnownWorker } from "./model.ts"
 import { Ticker } from "../ticker.ts"
 
 /** A worker is pinged for so long after it was last given something. */

@@ -1,7 +1,7 @@
 import { isCallError, refusal } from "../../../core/errors.ts"
 import type { CallError } from "../../../core/errors.ts"
 import { quote, reasonOf } from "../../../internal/describe.ts"
-import type { CallEntry } from "./entry.ts"
+import type { CallEntry } from "./model.ts"
 
 /** What is said of calls that found no worker, or lost theirs. */
 export const say = {

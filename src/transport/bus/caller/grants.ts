@@ -1,9 +1,9 @@
 import type { CallErrorEvent } from "../../../core/events.ts"
 import type { CallerCore } from "./state.ts"
-import type { CallEntry } from "./entry.ts"
+import type { CallEntry } from "./model.ts"
 import { say } from "./failures.ts"
 import type { Dispatcher } from "./dispatcher.ts"
-import type { KnownWorker } from "./known-worker.ts"
+import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 import { goText } from "../wire/short-messages.ts"
 

@@ -1,19 +1,10 @@
 import type { CallerCore } from "./state.ts"
-import type { CallEntry } from "./entry.ts"
+import type { CallEntry } from "./model.ts"
 import { FrameBuilder, wholeText } from "../wire/frame-builder.ts"
 import type { MessageText } from "../wire/frame-builder.ts"
-import type { KnownWorker } from "./known-worker.ts"
+import type { KnownWorker } from "./model.ts"
 import { frameText } from "../wire/wire.ts"
-
-/** Entries whose requests left together: the broker names them together when nobody listened. */
-export interface MarkedGroup {
-  readonly mark: string
-  readonly entries: readonly CallEntry[]
-  /** How many of them still go by this mark. */
-  open: number
-  /** Called when none of them does. */
-  readonly over: () => void
-}
+import type { MarkedGroup } from "./model.ts"
 
 interface Waiting {
   readonly entry: CallEntry

@@ -4,7 +4,7 @@ import type { CallFate } from "../../../protocol/transport.ts"
 import type { CallerCore } from "./state.ts"
 import { ChangeStreams } from "./change-streams.ts"
 import { Gather } from "./gather.ts"
-import type { KnownWorker } from "./known-worker.ts"
+import type { KnownWorker } from "./model.ts"
 import type { WorkerMessage } from "../wire/messages.ts"
 
 /** What can be asked about all workers together: `services.list`, `services.schema`, `services.changes`. */

@@ -1,7 +1,7 @@
 import type { CallerCore } from "./state.ts"
-import type { CallEntry } from "./entry.ts"
+import type { CallEntry } from "./model.ts"
 import { say } from "./failures.ts"
-import type { KnownWorker } from "./known-worker.ts"
+import type { KnownWorker } from "./model.ts"
 
 /** Somebody who is just starting has so many milliseconds. */
 const ROUND_MS = 200
