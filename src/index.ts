@@ -72,7 +72,7 @@ export { buildEnv } from "./engine/env.ts"
 export type { BuildEnvOptions } from "./engine/env.ts"
 export { checkAccess, enforceAccess } from "./core/access.ts"
 export type { NormalizeReport, OutputWarning } from "./engine/result-pipeline.ts"
-export type { NormalizeChange, NormalizeKind } from "./schema/normalize/index.ts"
+export type { NormalizeChange, NormalizeKind } from "./schema/normalize/report.ts"
 
 export {
   httpEnvelope,

@@ -2,7 +2,8 @@ import { Compile } from "typebox/schema"
 import { deepFreeze, setOwn } from "../../src/schema/json.ts"
 import type { JsonSchema } from "../../src/schema/json.ts"
 import { compileNormalizer } from "../../src/schema/normalize/index.ts"
-import type { Normalizer, NormalizerOptions } from "../../src/schema/normalize/index.ts"
+import type { Normalizer } from "../../src/schema/normalize/index.ts"
+import type { NormalizerOptions } from "../../src/schema/normalize/model.ts"
 
 export type Changes = Partial<Omit<NormalizerOptions, "check">>
 

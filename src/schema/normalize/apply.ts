@@ -1,9 +1,9 @@
 import { setOwn } from "../json.ts"
 import { copyUntil, isCopyableArray, isCopyableObject } from "./data.ts"
-import type { Plan } from "./plan.ts"
+import type { Plan } from "./model.ts"
 import type { Report } from "./report.ts"
 import { isExcess } from "./shape.ts"
-import type { Shape } from "./shape.ts"
+import type { Shape } from "./model.ts"
 
 /** An object brought to its shape: the same one, or a copy that shares what did not change. */
 export function applyToObject(

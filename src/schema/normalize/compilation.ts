@@ -1,19 +1,21 @@
+import type { Compilation } from "./model.ts"
 import type { JsonSchema } from "../json.ts"
 import { flattenOne } from "./flatten.ts"
 import type { Entry } from "./flatten.ts"
-import type { NormalizerOptions } from "./index.ts"
+import type { NormalizerOptions } from "./model.ts"
 import { ANY, typeOf, typesOf } from "./json-type.ts"
 import type { TypeMask } from "./json-type.ts"
 import { ANNOTATIONS } from "./keywords.ts"
 import type { Subschema } from "./keywords.ts"
-import { Plan } from "./plan.ts"
+import { ValuePlan } from "./plan.ts"
+import type { Plan } from "./model.ts"
 import { References } from "./references.ts"
 import { Work } from "./work.ts"
 
 type Check = (value: unknown) => boolean
 
 /** What the parts of one normaliser share. Everything in it is found out once, when it is needed. */
-export class Compilation {
+export class SchemaCompilation implements Compilation {
   readonly root: JsonSchema
   readonly options: NormalizerOptions
   readonly refs: References
@@ -35,7 +37,7 @@ export class Compilation {
     const ids = entries.map(({ schema, fill }) => this.#idOf(schema) * 2 + (fill ? 1 : 0))
     const key = `${strip ? "s" : "k"}${[...new Set(ids)].toSorted((a, b) => a - b).join()}`
     let plan = this.#plans.get(key)
-    if (plan === undefined) this.#plans.set(key, (plan = new Plan(this, entries, strip)))
+    if (plan === undefined) this.#plans.set(key, (plan = new ValuePlan(this, entries, strip)))
     return plan
   }
 

@@ -1,45 +1,12 @@
 import type { JsonSchema } from "../json.ts"
-import type { Compilation } from "./compilation.ts"
-import type { Entry, Member } from "./flatten.ts"
+import type { Compilation } from "./model.ts"
+import type { Member } from "./flatten.ts"
 import { flattenOne } from "./flatten.ts"
 import { ARRAY, OBJECT } from "./json-type.ts"
 import { ANNOTATIONS, mentionedKeys, oneSchema, schemaList, schemaMap } from "./keywords.ts"
 import type { Subschema } from "./keywords.ts"
 import { unionOf } from "./union.ts"
-
-/** The schemas that one condition adds for a value. */
-export interface Choice {
-  readonly entries: readonly Entry[]
-  /** No branch could be told to apply: what is known of the value is not the whole truth. */
-  readonly isOpen: boolean
-  /** The same value, changed, may be chosen differently. */
-  readonly isDelicate: boolean
-}
-
-/** How generated code can make a choice by itself; `undefined` where it has to ask. */
-export interface Dispatch {
-  readonly array: Choice | undefined
-  readonly object: Choice | Tags | KeyTest | undefined
-}
-
-/** The choice follows from the value of one property. */
-export interface Tags {
-  readonly tag: string
-  readonly choices: ReadonlyMap<unknown, Choice>
-}
-
-/** The choice follows from whether a key is there. */
-export interface KeyTest {
-  readonly key: string
-  readonly present: Choice
-  readonly absent: Choice
-}
-
-/** Something that makes schemas apply to some objects or arrays and not to others. */
-export interface Conditional {
-  readonly dispatch: Dispatch
-  choose(value: object): Choice
-}
+import type { Choice, Conditional } from "./model.ts"
 
 /** What the conditions of one schema come to. */
 export interface Conditions {

@@ -1,14 +1,15 @@
+import type { DefaultSlot } from "./model.ts"
 import { cloneJson } from "./data.ts"
 import { flattenOne } from "./flatten.ts"
 import type { Entry } from "./flatten.ts"
-import type { Plan } from "./plan.ts"
+import type { Plan } from "./model.ts"
 import type { References } from "./references.ts"
 import { Report } from "./report.ts"
 
 type State = "new" | "building" | "endless" | "unusable" | "ready"
 
 /** The default of one property. Whether it can be used is found out when it is first missed. */
-export class DefaultSlot {
+export class PropertyDefault implements DefaultSlot {
   readonly #plan: Plan
   #value: unknown
   #state: State = "new"

@@ -1,32 +1,14 @@
 import type { JsonSchema } from "../json.ts"
-import { Compilation } from "./compilation.ts"
+import { SchemaCompilation } from "./compilation.ts"
+import type { Compilation } from "./model.ts"
 import { defaultFor } from "./default-slot.ts"
-import type { DefaultSlot } from "./default-slot.ts"
-import type { Plan } from "./plan.ts"
+import type { DefaultSlot } from "./model.ts"
+import type { Plan } from "./model.ts"
 import { compileProbe } from "./probe.ts"
 import type { Probe } from "./probe.ts"
 import { Report } from "./report.ts"
-
-/** What can be done to a value. */
-export type NormalizeKind = "strip" | "default" | "convert"
-
-/** One thing that was done, and where. */
-export interface NormalizeChange {
-  readonly kind: NormalizeKind
-  /** A JSON pointer into the value. */
-  readonly path: string
-}
-
-export interface NormalizerOptions {
-  /** Remove properties that the schema does not mention. */
-  readonly strip: boolean
-  /** Fill the declared defaults of properties that are absent or `undefined`. */
-  readonly defaults: boolean
-  /** Change the type of values where nothing is lost by it. */
-  readonly convert: boolean
-  /** Compiles a part of `root` to a check. Called when the first value needs it. */
-  readonly check: (schema: JsonSchema | boolean, root: JsonSchema) => (value: unknown) => boolean
-}
+import type { NormalizerOptions } from "./model.ts"
+import type { NormalizeChange } from "./report.ts"
 
 /** Brings values to a schema. */
 export interface Normalizer {
@@ -127,7 +109,7 @@ class SchemaNormalizer implements Normalizer {
   }
 
   get #context(): Compilation {
-    return (this.#compilation ??= new Compilation(this.#schema, this.#options))
+    return (this.#compilation ??= new SchemaCompilation(this.#schema, this.#options))
   }
 
   get #plan(): Plan {

@@ -1,12 +1,13 @@
+import type { Node } from "./model.ts"
 import { isPlainRecord } from "../json.ts"
 import type { JsonSchema } from "../json.ts"
-import type { Compilation } from "./compilation.ts"
+import type { Compilation } from "./model.ts"
 import { conditionsOf } from "./conditional.ts"
-import type { Choice, Conditional } from "./conditional.ts"
+import type { Choice, Conditional } from "./model.ts"
 import { flatten } from "./flatten.ts"
 import type { Entry, Member } from "./flatten.ts"
 import { shapeOf } from "./shape.ts"
-import type { Shape } from "./shape.ts"
+import type { Shape } from "./model.ts"
 
 /** Keywords by which a schema looks at an object or array as a whole: any change may turn them. */
 const DELICATE = [
@@ -33,7 +34,7 @@ const OBSCURE = ["not", "dependencies"]
  *
  * The answers lead from node to node; the last one, without a question, has the shape.
  */
-export class Node {
+export class SchemaNode implements Node {
   readonly members: readonly Member[]
   readonly mentioned: readonly string[]
   readonly isDelicate: boolean
@@ -45,7 +46,7 @@ export class Node {
   readonly #compilation: Compilation
   readonly #strip: boolean
   readonly #waiting: readonly Conditional[]
-  readonly #next = new Map<Choice, Node>()
+  readonly #next = new Map<Choice, SchemaNode>()
   #shape: Shape | undefined
 
   /** `strip` is false where a place further up knows too little to remove anything below it. */
@@ -53,7 +54,7 @@ export class Node {
     compilation: Compilation,
     entries: readonly Entry[],
     strip: boolean,
-    from?: Node,
+    from?: SchemaNode,
     choice?: Choice,
   ) {
     const { members, isPartial } = flatten([...(from?.members ?? []), ...entries], compilation.refs)
@@ -80,18 +81,18 @@ export class Node {
   }
 
   /** The node after an answer. */
-  after(choice: Choice): Node {
+  after(choice: Choice): SchemaNode {
     let next = this.#next.get(choice)
     if (next === undefined) {
-      next = new Node(this.#compilation, choice.entries, this.#strip, this, choice)
+      next = new SchemaNode(this.#compilation, choice.entries, this.#strip, this, choice)
       this.#next.set(choice, next)
     }
     return next
   }
 
   /** The last node for a value. */
-  for(value: object): Node {
-    let node: Node = this
+  for(value: object): SchemaNode {
+    let node: SchemaNode = this
     while (node.conditional !== undefined) node = node.after(node.conditional.choose(value))
     return node
   }

@@ -1,11 +1,14 @@
-import type { Compilation } from "./compilation.ts"
+import type { Plan } from "./model.ts"
+import type { Compilation } from "./model.ts"
 import { upcasts } from "./convert.ts"
 import { isDataObject } from "./data.ts"
-import { DefaultSlot } from "./default-slot.ts"
+import { PropertyDefault } from "./default-slot.ts"
+import type { DefaultSlot } from "./model.ts"
 import type { Entry } from "./flatten.ts"
 import { ANY, typeOf } from "./json-type.ts"
 import type { TypeMask } from "./json-type.ts"
-import { Node } from "./node.ts"
+import { SchemaNode } from "./node.ts"
+import type { Node } from "./model.ts"
 import type { Report } from "./report.ts"
 import { applyToArray, applyToObject } from "./apply.ts"
 
@@ -13,7 +16,7 @@ import { applyToArray, applyToObject } from "./apply.ts"
 const ROUNDS = 8
 
 /** Brings one value to the schemas that apply to it. Everything inside is built on first use. */
-export class Plan {
+export class ValuePlan implements Plan {
   readonly entries: readonly Entry[]
   readonly #compilation: Compilation
   readonly #strip: boolean
@@ -37,7 +40,7 @@ export class Plan {
   }
 
   get node(): Node {
-    return (this.#node ??= new Node(this.#compilation, this.entries, this.#strip))
+    return (this.#node ??= new SchemaNode(this.#compilation, this.entries, this.#strip))
   }
 
   /** Whether a valid value may have something to strip or fill. */
@@ -55,7 +58,7 @@ export class Plan {
   slot(value: unknown): DefaultSlot {
     this.#slots ??= new Map()
     let slot = this.#slots.get(value)
-    if (slot === undefined) this.#slots.set(value, (slot = new DefaultSlot(this, value)))
+    if (slot === undefined) this.#slots.set(value, (slot = new PropertyDefault(this, value)))
     return slot
   }
 

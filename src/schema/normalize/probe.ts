@@ -1,10 +1,10 @@
 import { isCopyableArray, isCopyableObject } from "./data.ts"
-import type { Node } from "./node.ts"
-import type { Plan } from "./plan.ts"
+import type { Node } from "./model.ts"
+import type { Plan } from "./model.ts"
 import { ProbeCode } from "./probe-code.ts"
 import { Report } from "./report.ts"
 import { isExcess } from "./shape.ts"
-import type { Shape } from "./shape.ts"
+import type { Shape } from "./model.ts"
 
 /** Tells of a valid value whether it needs nothing. */
 export type Probe = (value: unknown) => boolean

@@ -1,5 +1,4 @@
 import { escapeToken } from "../json.ts"
-import type { NormalizeChange, NormalizeKind } from "./index.ts"
 
 /** How many changes are named; the rest are made all the same. */
 const CAP = 100
@@ -64,4 +63,14 @@ export class Report {
   back(mark: number): void {
     this.#changes.length = mark
   }
+}
+
+/** What can be done to a value. */
+export type NormalizeKind = "strip" | "default" | "convert"
+
+/** One thing that was done, and where. */
+export interface NormalizeChange {
+  readonly kind: NormalizeKind
+  /** A JSON pointer into the value. */
+  readonly path: string
 }

@@ -1,42 +1,14 @@
 import type { JsonSchema } from "../json.ts"
 import { isPlainRecord } from "../json.ts"
 import { safeRegExp } from "../regex/safe-regexp.ts"
-import type { Compilation } from "./compilation.ts"
+import type { Compilation } from "./model.ts"
 import { defaultFor } from "./default-slot.ts"
-import type { DefaultSlot } from "./default-slot.ts"
+import type { DefaultSlot } from "./model.ts"
 import type { Entry, Member } from "./flatten.ts"
 import { declaresKeys, mentionedKeys, oneSchema, opensObject } from "./keywords.ts"
 import { schemaList, schemaMap, stringsOf } from "./keywords.ts"
-import type { Plan } from "./plan.ts"
-
-/** What is known of the parts of an object or array when every condition is decided. */
-export interface Shape {
-  /** Keys described by `properties`, with everything else that applies to them. */
-  readonly fields: ReadonlyMap<string, Plan>
-  /** Keys that are there in every valid object. */
-  readonly required: ReadonlySet<string>
-  /** Every key that is named anywhere. */
-  readonly named: ReadonlySet<string>
-  readonly defaults: ReadonlyMap<string, DefaultSlot>
-  /** What describes keys by their form, or all the others. */
-  readonly rest: readonly RestRule[]
-  /** Keys that nothing mentions are removed. */
-  readonly strips: boolean
-  /** The elements of an array: the first ones, and those after them. */
-  readonly prefix: readonly (Plan | undefined)[]
-  readonly items: Plan | undefined
-  /** The plan for a key without a name; `undefined` when nothing covers it. */
-  extra(key: string): Plan | undefined
-}
-
-/** A schema for keys that are not named. */
-export interface RestRule {
-  readonly covers: (key: string) => boolean
-  /** For `patternProperties`. */
-  readonly pattern: RegExp | undefined
-  readonly entry: Entry
-  readonly plan: Plan
-}
+import type { Plan } from "./model.ts"
+import type { Shape, RestRule } from "./model.ts"
 
 /** Whether a key has to go. */
 export function isExcess(shape: Shape, key: string): boolean {

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "../json.ts"
-import type { Compilation } from "./compilation.ts"
+import type { Compilation } from "./model.ts"
 import { flattenOne } from "./flatten.ts"
 import { schemaList, schemaMap } from "./keywords.ts"
 import type { Subschema } from "./keywords.ts"
