@@ -4,29 +4,10 @@ import { describe, expect, test } from "vitest"
 import { manifest, root, sourceEntries } from "./support/manifest.ts"
 import { findGlobals, findImports, type ImportReference } from "./support/source-scan.ts"
 
-type Layer =
-  | "vocabulary"
-  | "schema"
-  | "search"
-  | "http"
-  | "engine"
-  | "mapping"
-  | "sources"
-  | "serving"
-  | "transports"
-  | "barrel"
-  | "config"
-  | "runtime"
-  | "hub"
-  | "programs"
-  | "console"
-
-interface Row {
-  /** Files, or folders with a slash at the end, under the root of the repository. */
-  readonly files: readonly string[]
-  /** Layers it imports from, besides itself. */
-  readonly uses: readonly Layer[]
-  /** Layers or files of which only `import type` is allowed. */
+interface Folder {
+  /** Folders it imports from, besides itself. */
+  readonly uses: readonly string[]
+  /** Folders of which only `import type` is allowed. */
   readonly types?: readonly string[]
   /** Packages it imports. Types of TypeBox are part of our signatures and allowed everywhere. */
   readonly packages?: readonly string[]
@@ -34,18 +15,23 @@ interface Row {
   readonly peers?: boolean
   /** `node:*`, `process` and the like. */
   readonly platform?: boolean
+  /** Folders in it that do not know each other; what they share lies beside them. */
+  readonly siblings?: readonly string[]
 }
 
-const VOCABULARY = ["vocabulary", "schema", "search"] as const
+/** Data and schemas: what every other folder may use. */
+const BASE = ["internal", "schema", "search", "core"]
 const LIBRARY = [
-  ...VOCABULARY,
-  "http",
+  ...BASE,
+  "http-client",
   "engine",
-  "mapping",
+  "protocol",
+  "transport",
+  "mcp",
+  "typegen",
   "sources",
-  "serving",
-  "transports",
-] as const
+  "serve",
+]
 
 /** What the console is built with: docs/architecture/decisions/023-console.md. */
 const CONSOLE_PACKAGES = [
@@ -70,126 +56,50 @@ const CONSOLE_PACKAGES = [
   "vite",
 ]
 
-/** The table of "Imports point inward". A new file or folder gets its place here. */
-const TABLE: Record<Layer, Row> = {
-  vocabulary: {
-    files: [
-      "src/core/types.ts",
-      "src/core/infer.ts",
-      "src/core/infer-schema.ts",
-      "src/core/infer-json-schema.ts",
-      "src/core/errors.ts",
-      "src/core/map-error.ts",
-      "src/core/envelope.ts",
-      "src/core/validation.ts",
-      "src/internal/logger.ts",
-      "src/internal/manual-clock.ts",
-      "src/internal/platform.ts",
-      "src/core/define.ts",
-      "src/codes.ts",
-      "src/core/envelope-codec.ts",
-      "src/core/spec-schemas.ts",
-      "src/core/envelope-schemas.ts",
-      "src/core/events.ts",
-      "src/core/event-codec.ts",
-      "src/core/is-event.ts",
-      "src/internal/",
-    ],
-    uses: VOCABULARY,
-    packages: ["typebox"],
+/** The folders of `src/`, from the inside out, and the console: a folder uses only those before it. */
+const FOLDERS: Readonly<Record<string, Folder>> = {
+  internal: { uses: [] },
+  schema: { uses: ["internal"], packages: ["typebox", "typebox/schema", "typebox/system"] },
+  search: { uses: [] },
+  core: { uses: ["internal", "schema"], packages: ["typebox"] },
+  "http-client": { uses: ["internal", "core"], packages: ["eventsource-parser"] },
+  engine: { uses: BASE },
+  protocol: { uses: [...BASE, "engine"] },
+  transport: {
+    uses: [...BASE, "http-client"],
+    types: ["protocol"],
+    peers: true,
+    siblings: ["nats", "redis", "websocket", "bus/caller", "bus/worker"],
   },
-  schema: {
-    files: ["src/schema/"],
-    uses: [],
-    packages: ["typebox", "typebox/schema", "typebox/system"],
-  },
-  search: { files: ["src/search/"], uses: [] },
-  http: {
-    files: ["src/http-client/"],
-    uses: VOCABULARY,
-    types: ["src/sources/openapi/model.ts"],
-    packages: ["eventsource-parser"],
-  },
-  engine: {
-    files: [
-      "src/core/access.ts",
-      "src/engine/result-pipeline.ts",
-      "src/engine/registry.ts",
-      "src/protocol/index.ts",
-      "src/engine/subscribe.ts",
-      "src/engine/env.ts",
-      "src/engine/",
-      "src/protocol/",
-      "src/protocol/from-call.ts",
-      "src/protocol/client.ts",
-    ],
-    uses: VOCABULARY,
-    types: ["src/protocol/transport.ts"],
-  },
-  mapping: {
-    files: [
-      "src/schema/from-schema.ts",
-      "src/schema/from-standard-schema.ts",
-      "src/sources/openapi/",
-      "src/mcp/",
-      "src/typegen/",
-    ],
-    uses: [...VOCABULARY, "http"],
-    packages: ["js-yaml"],
-  },
+  mcp: { uses: BASE },
+  typegen: { uses: BASE },
   sources: {
-    files: [
-      "src/from-openapi.ts",
-      "src/sources/openapi/from-openapi.ts",
-      "src/sources/openapi/services.ts",
-      "src/sources/openapi/paginate.ts",
-      "src/sources/openapi/paginate/",
-      "src/from-mcp.ts",
-      "src/sources/mcp/client/",
-      "src/sources/scan/scanner.ts",
-      "src/sources/scan/",
-    ],
-    uses: [...VOCABULARY, "http", "mapping"],
+    uses: [...BASE, "http-client", "mcp"],
     types: ["engine"],
-    peers: true,
-  },
-  serving: {
-    files: ["src/serve/", "src/websocket.ts", "src/to-mcp.ts", "src/to-http.ts"],
-    uses: [...VOCABULARY, "http", "engine", "mapping", "transports"],
-    peers: true,
-  },
-  transports: {
-    files: ["src/transport/"],
-    uses: VOCABULARY,
-    types: ["src/protocol/index.ts"],
-    peers: true,
-  },
-  barrel: { files: ["src/index.ts"], uses: LIBRARY },
-  // The barrel of what needs Node; before the folder it is in.
-  hub: {
-    files: ["src/hub/", "src/node.ts"],
-    uses: [...LIBRARY, "barrel", "config", "runtime"],
-    peers: true,
-    platform: true,
-  },
-  runtime: { files: ["src/node/"], uses: [...LIBRARY, "barrel"], peers: true, platform: true },
-  config: {
-    files: ["src/config.ts", "src/config/"],
-    uses: [...VOCABULARY, "http", "mapping"],
     packages: ["js-yaml"],
+    peers: true,
+    siblings: ["openapi", "mcp", "scan"],
   },
-  // Of what runs operations, programs use what a user could import: the entries of package.json.
-  programs: {
-    files: ["src/cli/"],
-    uses: [...VOCABULARY, "http", "mapping", "config", "runtime", "hub"],
+  serve: {
+    uses: LIBRARY.filter((name) => name !== "serve" && name !== "sources"),
+    peers: true,
+    siblings: ["http", "mcp", "websocket"],
+  },
+  config: { uses: [...BASE, "http-client", "mcp", "sources"], packages: ["js-yaml"] },
+  node: { uses: LIBRARY, peers: true, platform: true },
+  hub: { uses: [...LIBRARY, "config", "node"], peers: true, platform: true },
+  // Of what runs operations, programs use what a user could import: the entries.
+  cli: {
+    uses: [...BASE, "http-client", "mcp", "typegen", "sources", "config", "node", "hub", "entries"],
     peers: true,
     platform: true,
   },
+  // One file per key of "exports" in package.json, with nothing but re-exports.
+  entries: { uses: [...LIBRARY, "config", "node", "hub"] },
   // A page, which knows a hub by what it answers. Its packages are bundled into it, and into nothing else.
   console: {
-    files: ["console/"],
     uses: [],
-    types: [...LIBRARY, "barrel", "hub"],
+    types: [...LIBRARY, "hub", "entries"],
     packages: CONSOLE_PACKAGES,
   },
 }
@@ -206,48 +116,101 @@ const PLATFORM_GLOBALS = [
 
 const LONG_FILE = 300
 
+/** What is published although it lies in `internal/`. */
+const PUBLISHED: ReadonlySet<string> = new Set([
+  "src/internal/logger.ts",
+  "src/internal/manual-clock.ts",
+  "src/internal/platform.ts",
+])
+
 const peers = Object.keys(manifest.peerDependencies ?? {})
 const entries = new Set(sourceEntries.values())
-const files = [...sourceFiles("src"), ...sourceFiles("console")]
+const sources = sourceFiles("src")
+const files = [...sources, ...sourceFiles("console")]
 
-describe("architecture", () => {
-  test("there is something to look at", () => {
-    expect(files).not.toEqual([])
+describe("the architecture test reads the folders, so", () => {
+  test("there are files to check", () => {
+    expect(sources.length).toBeGreaterThan(500)
   })
 
-  test("every file has its place in the table", () => {
-    const lost = files
-      .filter((file) => layerOf(file) === undefined)
-      .map((file) => `${file} is in no row: add it to TABLE in test/architecture.test.ts`)
+  test("every folder of src/ is described", () => {
+    const folders = readdirSync(resolve(root, "src"), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name)
 
-    expect(lost).toEqual([])
+    expect(folders.toSorted()).toEqual(
+      Object.keys(FOLDERS)
+        .filter((name) => name !== "entries" && name !== "console")
+        .toSorted(),
+    )
   })
 
-  test("imports point inward", () => {
+  test("every folder uses only folders further in", () => {
+    const names = Object.keys(FOLDERS)
+    const outward = names.flatMap((name, at) =>
+      (FOLDERS[name]?.uses ?? [])
+        .filter((used) => names.indexOf(used) > at && used !== "entries")
+        .map((used) => `${name} uses ${used}`),
+    )
+
+    expect(outward).toEqual([])
+  })
+})
+
+describe("source files", () => {
+  test("directly in src/ are the entries of the package", () => {
+    const loose = sources.filter((file) => folderOf(file) === "entries")
+
+    expect(loose.toSorted()).toEqual([...entries].toSorted())
+  })
+
+  test("directly in src/ only re-export", () => {
+    expect([...entries].filter((file) => !onlyReExports(read(file)))).toEqual([])
+  })
+
+  test("have names in kebab-case", () => {
+    const name = /^[a-z0-9]+(-[a-z0-9]+)*$/
+    const odd = sources.filter((file) =>
+      file
+        .replace(/\.ts$/, "")
+        .split("/")
+        .some((part) => !name.test(part)),
+    )
+
+    expect(odd).toEqual([])
+  })
+
+  test("import inward", () => {
     expect(files.flatMap((file) => importFaults(file, read(file)))).toEqual([])
   })
 
-  test("the core uses no global of a platform", () => {
+  test("import each other in no circle, types included", () => {
+    expect(circles(files)).toEqual([])
+  })
+
+  test("of the core use no global of a platform", () => {
     expect(files.flatMap((file) => globalFaults(file, read(file)))).toEqual([])
   })
 
-  test(`a file past ${LONG_FILE} lines says why at its top`, () => {
+  test(`past ${LONG_FILE} lines give a reason at the top`, () => {
     expect(files.flatMap((file) => lengthFaults(file, read(file)))).toEqual([])
   })
 })
 
 describe("the rules themselves", () => {
   test.each([
-    ["src/engine/registry.ts", 'import { CallError } from "./errors.ts"'],
-    ["src/engine/registry.ts", 'import { compile } from "./schema/compile.ts"'],
+    ["src/engine/registry.ts", 'import { CallError } from "../core/errors.ts"'],
+    ["src/engine/registry.ts", 'import { compile } from "../schema/compiled.ts"'],
     ["src/engine/registry.ts", 'import type { TSchema } from "typebox"'],
     ["src/core/types.ts", 'import { Type } from "typebox"'],
-    ["src/schema/compile.ts", 'import { Compile } from "typebox/schema"'],
-    ["src/from-openapi.ts", 'import type { OperationRegistry } from "./registry.ts"'],
-    ["src/transport/memory.ts", 'import type { CallEvent } from "../call.ts"'],
-    ["src/transport/memory.ts", 'import type { Transport } from "./types.ts"'],
-    ["src/index.ts", 'export { OperationRegistry } from "./registry.ts"'],
-    ["src/node.ts", 'import { readFile } from "node:fs/promises"'],
+    ["src/schema/compiled.ts", 'import { Compile } from "typebox/schema"'],
+    ["src/sources/openapi/a.ts", 'import type { AnyRegistry } from "../../engine/registry.ts"'],
+    ["src/transport/memory.ts", 'import type { Transport } from "../protocol/transport.ts"'],
+    ["src/transport/nats/bus.ts", 'import { Ticker } from "../bus/ticker.ts"'],
+    ["src/transport/bus/caller/a.ts", 'import { b } from "../wire/b.ts"'],
+    ["src/serve/mcp/a.ts", 'import { exposure } from "../expose.ts"'],
+    ["src/index.ts", 'export { OperationRegistry } from "./engine/registry.ts"'],
+    ["src/node/fs.ts", 'import { readFile } from "node:fs/promises"'],
     ["src/cli/main.ts", 'import { OperationRegistry } from "../index.ts"'],
     ["src/cli/main.ts", 'import { nodeFS } from "../node/fs.ts"'],
     ["console/main.ts", 'import type { ResponseEnvelope } from "../src/index.ts"'],
@@ -260,26 +223,30 @@ describe("the rules themselves", () => {
   })
 
   test.each([
-    ["src/core/types.ts", 'import { OperationRegistry } from "./registry.ts"', "vocabulary"],
+    ["src/core/types.ts", 'import { Kernel } from "../engine/kernel.ts"', "engine"],
     ["src/core/types.ts", 'import { Compile } from "typebox/schema"', "typebox/schema"],
-    ["src/schema/compile.ts", 'import { CallError } from "../errors.ts"', "vocabulary"],
+    ["src/internal/a.ts", 'import type { CallError } from "../core/errors.ts"', "core"],
+    ["src/schema/compiled.ts", 'import { CallError } from "../core/errors.ts"', "core"],
     ["src/search/index.ts", 'import { Type } from "typebox"', "typebox"],
-    ["src/engine/registry.ts", 'export { FromOpenAPI } from "./from_openapi.ts"', "sources"],
+    ["src/engine/registry.ts", 'import { a } from "../sources/openapi/a.ts"', "sources"],
     ["src/engine/registry.ts", 'import { Type } from "typebox"', "typebox"],
     ["src/engine/registry.ts", 'await import("node:fs")', "node:fs"],
     ["src/engine/registry.ts", 'import { readFile } from "fs"', "fs"],
     ["src/engine/registry.ts", 'import { z } from "zod"', "zod"],
-    ["src/from-openapi.ts", 'import { OperationRegistry } from "./registry.ts"', "import type"],
-    ["src/transport/memory.ts", 'import { PendingRequestMap } from "../call.ts"', "import type"],
-    ["src/transport/memory.ts", 'import type { X } from "../registry.ts"', "engine"],
-    ["src/index.ts", 'export * from "./node/index.ts"', "hub"],
-    ["src/index.ts", 'export * from "./node/fs.ts"', "runtime"],
+    ["src/sources/scan/a.ts", 'import { b } from "../../engine/registry.ts"', "import type"],
+    ["src/sources/scan/a.ts", 'import { b } from "../openapi/b.ts"', "openapi"],
+    ["src/serve/http/a.ts", 'import type { B } from "../mcp/b.ts"', "mcp"],
+    ["src/transport/nats/a.ts", 'import { b } from "../redis/b.ts"', "redis"],
+    ["src/transport/bus/caller/a.ts", 'import { b } from "../worker/b.ts"', "bus/worker"],
+    ["src/transport/memory.ts", 'import { a } from "../protocol/client.ts"', "import type"],
+    ["src/transport/memory.ts", 'import type { X } from "../engine/registry.ts"', "engine"],
     ["src/index.ts", 'export * from "./internal/abort.ts"', "internal"],
-    ["src/engine/registry.ts", 'import { x } from "./index.ts"', "barrel"],
-    ["src/cli/main.ts", 'import { enforceAccess } from "../access.ts"', "engine"],
-    ["src/node/fs.ts", 'import { main } from "../cli/main.ts"', "programs"],
+    ["src/engine/registry.ts", 'import { x } from "../index.ts"', "entries"],
+    ["src/hub/a.ts", 'import { x } from "../index.ts"', "entries"],
+    ["src/cli/main.ts", 'import { Kernel } from "../engine/kernel.ts"', "engine"],
+    ["src/node/fs.ts", 'import { main } from "../cli/main.ts"', "cli"],
     ["console/main.ts", 'import { unwrap } from "../src/index.ts"', "import type"],
-    ["console/main.ts", 'import { defineConfig } from "../src/config.ts"', "config"],
+    ["console/main.ts", 'import { a } from "../src/config/define.ts"', "config"],
     ["console/main.ts", 'import { z } from "zod"', "zod"],
     ["src/engine/registry.ts", 'import "./styles.css"', ".ts"],
     ["src/hub/activity.ts", 'import { useState } from "react"', "react"],
@@ -288,9 +255,29 @@ describe("the rules themselves", () => {
     expect(importFaults(file, source)).toEqual([expect.stringContaining(reason)])
   })
 
+  test("a circle is found, and named by its files", () => {
+    const graph = new Map([
+      ["a", ["b"]],
+      ["b", ["c"]],
+      ["c", ["b", "d"]],
+      ["d", []],
+    ])
+
+    expect(circlesOf(graph)).toEqual(["b -> c -> b"])
+  })
+
+  test("an entry with code of its own is found", () => {
+    expect(
+      onlyReExports(
+        '// About.\n\nexport { a } from "./a.ts"\nexport type {\n  B,\n} from "./b.ts"\n',
+      ),
+    ).toBe(true)
+    expect(onlyReExports('export { a } from "./a.ts"\nexport const b = 1\n')).toBe(false)
+  })
+
   test("a global is found in the core and allowed in node/", () => {
     expect(globalFaults("src/engine/registry.ts", "\nprocess.exit()")).toEqual([
-      'src/engine/registry.ts:2 uses "process"; take it as an option, and give the Node one in src/node/',
+      'src/engine/registry.ts:2 uses "process"; take it as an option, and pass the one of Node in src/node/',
     ])
     expect(globalFaults("src/node/fs.ts", "process.cwd()")).toEqual([])
   })
@@ -305,75 +292,128 @@ describe("the rules themselves", () => {
 })
 
 function importFaults(file: string, source: string): string[] {
-  const layer = layerOf(file)
-  if (layer === undefined) return []
+  const folder = folderOf(file)
   return findImports(source).flatMap((reference) => {
-    const fault = importFault(file, layer, reference)
-    return fault === undefined ? [] : [`${file}:${reference.line} (${layer}) ${fault}`]
+    const fault = importFault(file, folder, reference)
+    return fault === undefined ? [] : [`${file}:${reference.line} (${folder}) ${fault}`]
   })
 }
 
-function importFault(file: string, layer: Layer, reference: ImportReference): string | undefined {
+function importFault(file: string, folder: string, reference: ImportReference): string | undefined {
   const { specifier } = reference
   // `import(url)` of a module the user names: nothing to judge here.
   if (specifier === undefined) return undefined
   return specifier.startsWith(".")
-    ? relativeFault(file, layer, reference, specifier)
-    : packageFault(layer, reference, specifier)
+    ? relativeFault(file, folder, reference, specifier)
+    : packageFault(folder, reference, specifier)
 }
 
 function relativeFault(
   file: string,
-  layer: Layer,
+  folder: string,
   reference: ImportReference,
   specifier: string,
 ): string | undefined {
-  const isFile = layer === "console" ? /\.(tsx?|css|json)$/ : /\.(ts|json)$/
+  const isFile = folder === "console" ? /\.(tsx?|css|json)$/ : /\.(ts|json)$/
   if (!isFile.test(specifier)) {
     return `imports "${specifier}": relative imports name the file, with .ts`
   }
   const target = posix.join(posix.dirname(file), specifier)
-  const to = layerOf(target)
-  if (to === undefined) return `imports ${target}, which is in no row of TABLE`
-  if (layer === "barrel" && target.startsWith("src/internal/")) {
+  const to = folderOf(target)
+  const { uses, types = [], siblings = [] } = describedFolder(folder)
+  if (to === folder) {
+    const own = siblings.find((name) => isIn(file, folder, name))
+    const other = siblings.find((name) => name !== own && isIn(target, folder, name))
+    return own === undefined || other === undefined
+      ? undefined
+      : `imports ${target}: "${own}" and "${other}" share through their parent`
+  }
+  if (target === "src/index.ts" && folder === "entries") return undefined
+  if (folder === "entries" && to === "internal" && !PUBLISHED.has(target)) {
     return `publishes ${target}: what is internal is not exported`
   }
-  const row = TABLE[layer]
-  if (to === layer || row.uses.includes(to)) return undefined
-  if (layer === "programs" && entries.has(target)) return undefined
-  if (row.types?.some((allowed) => allowed === to || allowed === target)) {
-    return reference.typeOnly ? undefined : `imports ${target}: only with "import type"`
+  if (uses.includes(to)) return undefined
+  if (types.includes(to)) {
+    return reference.typeOnly ? undefined : `imports ${target} (${to}): only with "import type"`
   }
-  return `imports ${target} (${to}): a layer it may not know`
+  return `imports ${target} (${to}): a folder it may not use`
+}
+
+function isIn(file: string, folder: string, name: string): boolean {
+  return file.startsWith(`src/${folder}/${name}/`)
 }
 
 function packageFault(
-  layer: Layer,
+  folder: string,
   reference: ImportReference,
   specifier: string,
 ): string | undefined {
-  const row = TABLE[layer]
+  const { platform, packages, peers: mayUsePeers } = describedFolder(folder)
   if (specifier.startsWith("node:")) {
-    return row.platform
+    return platform === true
       ? undefined
-      : `imports "${specifier}": that belongs in src/node/ or src/cli/`
+      : `imports "${specifier}": that belongs in src/node/, src/hub/ or src/cli/`
   }
   if (specifier === "typebox" && reference.typeOnly) return undefined
-  if (row.packages?.includes(specifier)) return undefined
-  if (row.peers && peers.some((peer) => specifier === peer || specifier.startsWith(`${peer}/`))) {
+  if (packages?.includes(specifier) === true) return undefined
+  if (
+    mayUsePeers === true &&
+    peers.some((peer) => specifier === peer || specifier.startsWith(`${peer}/`))
+  ) {
     return reference.typeOnly || reference.kind === "dynamic"
       ? undefined
       : `imports "${specifier}": an optional package is loaded with import() on first use`
   }
-  return `imports the package "${specifier}", which its row does not list`
+  return `imports the package "${specifier}", which its folder does not list`
+}
+
+/** Circles of imports, types included: each as its files in order. */
+function circles(paths: readonly string[]): string[] {
+  const known = new Set(paths)
+  const graph = new Map(
+    paths.map((file) => {
+      const targets = findImports(read(file)).flatMap(({ specifier }) =>
+        specifier?.startsWith(".") === true
+          ? [posix.join(posix.dirname(file), specifier)].filter((target) => known.has(target))
+          : [],
+      )
+      return [file, targets]
+    }),
+  )
+  return circlesOf(graph)
+}
+
+function circlesOf(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const found: string[] = []
+  const done = new Set<string>()
+  const path: string[] = []
+  const visit = (file: string): void => {
+    const at = path.indexOf(file)
+    if (at !== -1) found.push([...path.slice(at), file].join(" -> "))
+    if (at !== -1 || done.has(file)) return
+    path.push(file)
+    for (const target of graph.get(file) ?? []) visit(target)
+    path.pop()
+    done.add(file)
+  }
+  for (const file of graph.keys()) visit(file)
+  return found
+}
+
+/** Whether a module has nothing but `export … from`, and comments. */
+function onlyReExports(source: string): boolean {
+  const rest = source
+    .replaceAll(/\/\*[\s\S]*?\*\//g, "")
+    .replaceAll(/^\s*\/\/.*$/gm, "")
+    .replaceAll(/^export (type )?(\{[^}]*\}|\*) from "[^"]+"$/gm, "")
+  return rest.trim() === ""
 }
 
 function globalFaults(file: string, source: string): string[] {
-  const layer = layerOf(file)
-  if (layer !== undefined && TABLE[layer].platform) return []
+  if (describedFolder(folderOf(file)).platform === true) return []
   return findGlobals(source, PLATFORM_GLOBALS).map(
     ({ name, line }) =>
-      `${file}:${line} uses "${name}"; take it as an option, and give the Node one in src/node/`,
+      `${file}:${line} uses "${name}"; take it as an option, and pass the one of Node in src/node/`,
   )
 }
 
@@ -388,13 +428,19 @@ function lengthFaults(file: string, source: string): string[] {
   ]
 }
 
-function layerOf(file: string): Layer | undefined {
-  const layers = Object.keys(TABLE) as Layer[]
-  return layers.find((layer) =>
-    TABLE[layer].files.some((place) =>
-      place.endsWith("/") ? file.startsWith(place) : file === place,
-    ),
-  )
+/** The folder of `src/` that a file is in, `entries` for those directly in it, or `console`. */
+function folderOf(file: string): string {
+  const [top = "", folder = "", ...rest] = file.split("/")
+  if (top !== "src") return top
+  return rest.length === 0 ? "entries" : folder
+}
+
+function describedFolder(name: string): Folder {
+  const folder = FOLDERS[name]
+  if (folder === undefined) {
+    throw new Error(`${name} is not in FOLDERS: add it in test/architecture.test.ts.`)
+  }
+  return folder
 }
 
 function sourceFiles(folder: string): string[] {

@@ -28,7 +28,7 @@ export interface CallHost extends EnvDirectory {
   /** Remembers what no deadline would end, for `close`. Gives what forgets it. */
   track(call: Call): () => void
   reportError(error: CallError, call: Call): void
-  process(record: OperationRecord, result: unknown): ResponseEnvelope
+  toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope
   call(
     id: string,
     input: unknown,
@@ -303,7 +303,7 @@ export class Call implements DeadlineEntry {
   private finish(result: unknown): void {
     let envelope: unknown
     try {
-      envelope = this.kernel.process(this.record, result)
+      envelope = this.kernel.toEnvelope(this.record, result)
     } catch (thrown) {
       this.finishWith(thrown)
       return

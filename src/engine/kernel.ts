@@ -115,7 +115,7 @@ export class Kernel implements PipelineHost, StreamHost {
     let result: unknown
     try {
       result = (call.record.handler as AnyHandler)(prepared, new CallContext(call))
-      if (!isThenable(result)) result = this.process(call.record, result)
+      if (!isThenable(result)) result = this.toEnvelope(call.record, result)
     } catch (thrown) {
       queueMicrotask(() => sink.fail(running.fail(thrown)))
       return
@@ -231,7 +231,7 @@ export class Kernel implements PipelineHost, StreamHost {
     return (options?.timeout ?? record.timeout) !== Number.POSITIVE_INFINITY
   }
 
-  process(record: OperationRecord, result: unknown): ResponseEnvelope {
+  toEnvelope(record: OperationRecord, result: unknown): ResponseEnvelope {
     return processResult(record, result, this)
   }
 
@@ -321,7 +321,7 @@ export class Kernel implements PipelineHost, StreamHost {
     let result: unknown
     try {
       result = (record.handler as AnyHandler)(input, new CallContext(call))
-      if (!isThenable(result)) return Promise.resolve(this.process(record, result))
+      if (!isThenable(result)) return Promise.resolve(this.toEnvelope(record, result))
     } catch (thrown) {
       return Promise.reject(call.fail(thrown))
     }

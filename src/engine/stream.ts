@@ -186,7 +186,7 @@ class RunningStream {
         this.#close()
         return
       }
-      const value = this.#call.kernel.process(this.#call.record, result.value)
+      const value = this.#call.kernel.toEnvelope(this.#call.record, result.value)
       const resolve = this.#resolve
       this.#pending = undefined
       resolve?.({ done: false, value })

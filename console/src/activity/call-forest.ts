@@ -1,4 +1,5 @@
-import type { LoggedCall } from "./call-log.ts"
+import type { OperationType } from "../api/model.ts"
+
 import { groupBy } from "./group-by.ts"
 
 /** Calls as trees: what called what. */
@@ -85,3 +86,24 @@ function allBelow(call: LoggedCall, childrenOf: CallForest["childrenOf"]): reado
   }
   return found
 }
+
+/** A call, as far as it is known. */
+export interface LoggedCall {
+  /** Names it among all calls: callers may use the id of a request again. */
+  readonly key: string
+  readonly requestId: string
+  readonly parentRequestId: string | undefined
+  readonly operationId: string
+  readonly type: OperationType
+  /** When it began, by the hub's clock. */
+  readonly at: number
+  readonly identity: string | undefined
+  readonly state: CallState
+  readonly durationMs: number | undefined
+  readonly code: string | undefined
+  readonly source: string | undefined
+  readonly items: number
+}
+
+/** How a call stands; `unknown`: its end may have been missed while nobody listened. */
+export type CallState = "running" | "ok" | "error" | "aborted" | "unknown"

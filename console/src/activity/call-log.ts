@@ -1,31 +1,11 @@
 // The calls that were told of, whatever order their beginnings and ends come in.
 
-import type { CallTrace, OperationType } from "../api/model.ts"
+import type { CallTrace } from "../api/model.ts"
 import { toForest } from "./call-forest.ts"
+import type { LoggedCall } from "./call-forest.ts"
 
 /** How many calls are kept. */
 export const MAX_CALLS = 2000
-
-/** How a call stands; `unknown`: its end may have been missed while nobody listened. */
-export type CallState = "running" | "ok" | "error" | "aborted" | "unknown"
-
-/** A call, as far as it is known. */
-export interface LoggedCall {
-  /** Names it among all calls: callers may use the id of a request again. */
-  readonly key: string
-  readonly requestId: string
-  readonly parentRequestId: string | undefined
-  readonly operationId: string
-  readonly type: OperationType
-  /** When it began, by the hub's clock. */
-  readonly at: number
-  readonly identity: string | undefined
-  readonly state: CallState
-  readonly durationMs: number | undefined
-  readonly code: string | undefined
-  readonly source: string | undefined
-  readonly items: number
-}
 
 export interface CallLog {
   readonly calls: ReadonlyMap<string, LoggedCall>

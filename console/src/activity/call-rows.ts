@@ -1,5 +1,6 @@
 import type { CallForest } from "./call-forest.ts"
-import type { CallState, LoggedCall } from "./call-log.ts"
+import type { CallState } from "./call-forest.ts"
+import type { LoggedCall } from "./call-forest.ts"
 
 /** Which calls are shown. */
 export interface CallFilter {
