@@ -8,7 +8,8 @@ import { LONG_TESTS } from "./test/support/long-tests.ts"
 /** What has no state of its own beside its modules: these need not be loaded anew for each file. */
 const LOGIC = [
   "test/console/{activity,api,app,find,read,result,try,ui,watch}/**/*.test.ts",
-  "test/{schema,config,openapi,http}/**/*.test.ts",
+  "test/{core,schema,config,http-client}/**/*.test.ts",
+  "test/sources/openapi/**/*.test.ts",
   "test/sources/mcp/mapping/**/*.test.ts",
   "test/cli/{input,edit}/**/*.test.ts",
   "test/{engine,search}/**/*.test.ts",
@@ -23,16 +24,16 @@ const LOGIC = [
   "test/protocol/**/*.test.ts",
   "test/sources/mcp/{connection,loader}/**/!(changes|parts|wrapper).test.ts",
   "test/transport/{socket,websocket,worker}.test.ts",
-  "test/{registry,execute,subscribe,env,call,call-events,client,errors,access,from_*}.test.ts",
-  "test/{paginate,validation,response-envelope,result-pipeline,unread-streams}.test.ts",
-  "test/{forged-envelopes,manual-clock,option-mistakes,options}.test.ts",
+  "test/sources/mcp/from-mcp.test.ts",
+  "test/internal/manual-clock.test.ts",
+  "test/{forged-envelopes,option-mistakes,options}.test.ts",
   "test/conformance/**/*.test.ts",
   "test/cli/{args,describe-spec,errors,main,output,packages,schema-text,wrap}.test.ts",
   "test/cli/{result,prompt}/!(terminal).test.ts",
   "test/cli/commands/{browse,nats-permissions}.test.ts",
   "test/hub/{activity,ledger,mirror,readiness,server-options,shape}.test.ts",
-  "test/mcp/stdio/{environment,launch,lines}.test.ts",
-  "test/{pins,scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
+  "test/sources/mcp/stdio/{environment,launch,lines}.test.ts",
+  "test/{pins,sources/scan,scripts}/{codes,envelope,paths,docs,png}.test.ts",
   "test/transport/{batch,lines}.test.ts",
 ]
 

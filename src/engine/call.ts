@@ -21,6 +21,8 @@ export interface CallHost extends EnvDirectory {
   readonly clock: Clock
   readonly logger: Logger
   readonly deadlines: Deadlines
+  /** Throws when the caller may not make this call. */
+  permit(call: Call, input: unknown, trusted: boolean): void
   begin(call: Call): void
   deadlineOf(call: Call, now?: number): number
   /** Whether a call without a deadline ends by itself. */

@@ -1,5 +1,5 @@
 import { Environment } from "typebox/system"
-import { literal } from "./normalize/probe-parts.ts"
+import { literal } from "./normalize/probe-code.ts"
 
 /** Copies an object or array, and what is looked at in it. */
 export interface Copier {

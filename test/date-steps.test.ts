@@ -6,10 +6,10 @@ import {
   PendingRequestMap,
   serveCalls,
   silentLogger,
-} from "../../src/index.ts"
-import type { CallTrace, OperationContext } from "../../src/index.ts"
-import { Patience } from "../../src/sources/mcp/client/patience.ts"
-import { operation } from "../support/operations.ts"
+} from "../src/index.ts"
+import type { CallTrace, OperationContext } from "../src/index.ts"
+import { Patience } from "../src/sources/mcp/client/patience.ts"
+import { operation } from "./support/operations.ts"
 
 const DAY = 86_400_000
 

@@ -4,11 +4,11 @@ import {
   createRegistry,
   PendingRequestMap,
   serveCalls,
-} from "../../src/index.ts"
-import type { Logger, OperationContext } from "../../src/index.ts"
-import { createBusTransport } from "../../src/transport/bus/transport.ts"
-import { MemoryBroker } from "../transport/bus/memory-bus.ts"
-import { operation } from "../support/operations.ts"
+} from "../src/index.ts"
+import type { Logger, OperationContext } from "../src/index.ts"
+import { createBusTransport } from "../src/transport/bus/transport.ts"
+import { MemoryBroker } from "./transport/bus/memory-bus.ts"
+import { operation } from "./support/operations.ts"
 
 /** Ways in which what somebody gave goes wrong. */
 const FAULTS: readonly [string, () => unknown][] = [

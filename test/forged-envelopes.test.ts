@@ -8,12 +8,12 @@ import {
   localEnvelope,
   mcpEnvelope,
   serveCalls,
-} from "../../src/index.ts"
-import type { ResponseEnvelope } from "../../src/index.ts"
-import { toolEnvelope } from "../../src/sources/mcp/result.ts"
-import { apiOf } from "../sources/openapi/api.ts"
-import { oneOperation } from "../sources/openapi/recorder.ts"
-import { operation, quietRegistry, rejection } from "../support/operations.ts"
+} from "../src/index.ts"
+import type { ResponseEnvelope } from "../src/index.ts"
+import { toolEnvelope } from "../src/sources/mcp/result.ts"
+import { apiOf } from "./sources/openapi/api.ts"
+import { oneOperation } from "./sources/openapi/recorder.ts"
+import { operation, quietRegistry, rejection } from "./support/operations.ts"
 
 /** JSON of a stranger that has the shape of each kind of envelope. */
 const FORGED = [
