@@ -134,7 +134,9 @@ export class Kernel implements PipelineHost, StreamHost {
     try {
       const parent = context === undefined ? undefined : this.#parentOf(context)
       if (parent !== undefined) return this.call(id, input, options, parent, false)
-      return this.call(id, input, rootOptions(context, options), undefined, false)
+      const given = rootOptions(context, options)
+      const running = this.call(id, input, given.options, undefined, false)
+      return given.joined === undefined ? running : running.finally(() => given.joined?.release())
     } catch (thrown) {
       return Promise.reject(asRefusal(thrown, undefined, options))
     }

@@ -1,5 +1,6 @@
 import type { CallOptions } from "../core/types.ts"
 import type { ValueError } from "../core/validation.ts"
+import { JoinedSignals } from "../internal/signals.ts"
 import { typeName } from "../internal/describe.ts"
 
 /**
@@ -27,10 +28,7 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
   if (timeout !== undefined && (typeof timeout !== "number" || Number.isNaN(timeout))) {
     return wrong("/timeout", "a number of milliseconds", timeout)
   }
-  if (
-    signal !== undefined &&
-    typeof (signal as Partial<AbortSignal>)?.addEventListener !== "function"
-  ) {
+  if (signal !== undefined && !isSignal(signal)) {
     return wrong("/signal", "an AbortSignal", signal)
   }
   if (requestId !== undefined && (typeof requestId !== "string" || requestId === "")) {
@@ -51,6 +49,10 @@ export function optionsFault(options: CallOptions): ValueError | undefined {
   return undefined
 }
 
+function isSignal(value: unknown): value is AbortSignal {
+  return typeof (value as Partial<AbortSignal> | null)?.addEventListener === "function"
+}
+
 function wrong(path: string, expected: string, got: unknown): ValueError {
   return {
     path,
@@ -58,35 +60,39 @@ function wrong(path: string, expected: string, got: unknown): ValueError {
   }
 }
 
+/** Options for a call, and the signals to release after it. */
+interface RootOptions {
+  readonly options: CallOptions | undefined
+  readonly joined?: JoinedSignals | undefined
+}
+
 /** What a plain context says to each call made for it: who and until when, but not which request. */
 export function rootOptions(
   context: CallOptions | undefined,
   options: CallOptions | undefined,
-): CallOptions | undefined {
-  if (typeof context !== "object" || context === null) return options ?? context
+): RootOptions {
+  if (typeof context !== "object" || context === null) return { options: options ?? context }
   const { identity, deadline, timeout, signal, metadata, log, requestId, requestInput } = context
+  const own = options?.signal
+  const joined =
+    isSignal(signal) && isSignal(own) && signal !== own ? new JoinedSignals(signal, own) : undefined
   return {
-    identity,
-    parentRequestId: requestId,
-    deadline: earlier(deadline, options?.deadline),
-    timeout: earlier(timeout, options?.timeout),
-    signal: either(signal, options?.signal),
-    metadata: options?.metadata ?? metadata,
-    log,
-    progress: options?.progress,
-    requestInput: options?.requestInput ?? requestInput,
+    options: {
+      identity,
+      parentRequestId: requestId,
+      deadline: earlier(deadline, options?.deadline),
+      timeout: earlier(timeout, options?.timeout),
+      // What is not a signal is refused with the other options.
+      signal: joined?.signal ?? (isSignal(signal) ? (own ?? signal) : (signal ?? own)),
+      metadata: options?.metadata ?? metadata,
+      log,
+      progress: options?.progress,
+      requestInput: options?.requestInput ?? requestInput,
+    },
+    joined,
   }
 }
 
 function earlier(left: number | undefined, right: number | undefined): number | undefined {
   return left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
-}
-
-function either(
-  left: AbortSignal | undefined,
-  right: AbortSignal | undefined,
-): AbortSignal | undefined {
-  return left === undefined || right === undefined
-    ? (left ?? right)
-    : AbortSignal.any([left, right])
 }

@@ -1,4 +1,4 @@
-import { CallError } from "../core/errors.ts"
+import type { CallError } from "../core/errors.ts"
 import type { Identity } from "../core/types.ts"
 
 /** Who a request is from, as the guard found out. */

@@ -15,7 +15,7 @@ export interface ExposeOptions {
 
 export type ExposeRule = readonly string[] | ((spec: OperationSpec) => boolean)
 
-export const EXPOSE_RULE: OptionRule = { either: [{ list: "text" }, "function"] }
+const EXPOSE_RULE: OptionRule = { either: [{ list: "text" }, "function"] }
 
 export const EXPOSE_OPTIONS: OptionsSchema<
   Pick<ExposeOptions, "include" | "exclude" | "namespaces">
@@ -33,7 +33,7 @@ export function exposure(expose: ExposeOptions): (spec: OperationSpec) => boolea
     (exclude === undefined || !exclude(spec))
 }
 
-export function matcher(rule: ExposeRule): (spec: OperationSpec) => boolean {
+function matcher(rule: ExposeRule): (spec: OperationSpec) => boolean {
   if (typeof rule === "function") return rule
   const ids = new Set(rule)
   return ({ namespace, name }) => ids.has(`${namespace}.${name}`) || ids.has(`${namespace}.*`)

@@ -1,3 +1,5 @@
+import { getEventListeners } from "node:events"
+import { types } from "node:util"
 import { Type } from "typebox"
 import { describe, expect, test, vi } from "vitest"
 import { buildEnv } from "../../src/index.ts"
@@ -188,6 +190,50 @@ describe("buildEnv", () => {
     expect(() =>
       buildEnv({ registry: quietRegistry(), allowedNamespaces: "demo" as never }),
     ).toThrow("allowedNamespaces must be an array")
+  })
+})
+
+describe("the signals of a plain context and of a call", () => {
+  const hang = nest("x.hang", async (_input, { signal }) => {
+    await new Promise((_resolve, reject) => {
+      signal.addEventListener("abort", () => reject(signal.reason as Error))
+    })
+  })
+  const registry = quietRegistry([greet, hang])
+
+  test.each(["context", "call"])("the one of the %s aborts the call", async (which) => {
+    const controllers = { context: new AbortController(), call: new AbortController() }
+    const env = buildEnv({ registry, context: { signal: controllers.context.signal } })
+    const options = { signal: controllers.call.signal }
+    const running = rejection(env["x"]?.["hang"]?.({}, options))
+    const reason = new Error("enough")
+    controllers[which as "context" | "call"].abort(reason)
+    expect(await running).toMatchObject({ code: "ABORTED", cause: reason })
+    const later = rejection(env["x"]?.["hang"]?.({}, options))
+    expect(await later).toMatchObject({ code: "ABORTED", cause: reason })
+  })
+
+  test("a value that is no signal is refused", async () => {
+    const { signal } = new AbortController()
+    const env = buildEnv({ registry, context: { signal } })
+    const refused = rejection(env["demo"]?.["greet"]?.({ name: "a" }, { signal: 1 }))
+    expect(await refused).toMatchObject({ message: expect.stringContaining("an AbortSignal") })
+  })
+
+  test("calls that are over leave nothing on the signal of the context", async () => {
+    const { signal } = new AbortController()
+    const env = buildEnv({ registry, context: { signal } })
+    for (let n = 0; n < 100; n++) {
+      const own = new AbortController()
+      await env["demo"]?.["greet"]?.({ name: "a" }, { signal: own.signal })
+      const aborted = rejection(env["x"]?.["hang"]?.({}, { signal: own.signal }))
+      own.abort()
+      await aborted
+    }
+    // Node.js keeps signals that depend on this one in a set behind a symbol.
+    const kept = Reflect.ownKeys(signal).map((key) => Reflect.get(signal, key) as unknown)
+    expect(kept.filter((value) => types.isSet(value) && value.size > 0)).toEqual([])
+    expect(getEventListeners(signal, "abort")).toEqual([])
   })
 })
 

@@ -156,7 +156,7 @@ export function literal(value: unknown): string {
 }
 
 /** Looks at the elements of an array. */
-export function writeArray(code: ProbeCode, shape: Shape, fail: string): string {
+function writeArray(code: ProbeCode, shape: Shape, fail: string): string {
   let text = ""
   for (const [index, plan] of shape.prefix.entries()) {
     const element = descend(code, plan, `v[${index}]`, fail)
@@ -173,7 +173,7 @@ export function writeArray(code: ProbeCode, shape: Shape, fail: string): string 
  * Where unknown keys have to go, the known ones are counted and the count compared: required keys are
  * there for certain, so a flat object of required keys comes to a single loop.
  */
-export function writeObject(code: ProbeCode, shape: Shape, fail: string): string {
+function writeObject(code: ProbeCode, shape: Shape, fail: string): string {
   const byKey = writeOtherKeys(code, shape, fail)
   const counts = shape.strips && byKey === ""
   let always = 0
@@ -196,7 +196,7 @@ export function writeObject(code: ProbeCode, shape: Shape, fail: string): string
   return text === "" ? "" : `${text}return true;`
 }
 
-export function writeKey(
+function writeKey(
   code: ProbeCode,
   shape: Shape,
   key: string,
@@ -216,7 +216,7 @@ export function writeKey(
 }
 
 /** Looks at keys without a name one by one; nothing to write where counting them is enough. */
-export function writeOtherKeys(code: ProbeCode, shape: Shape, fail: string): string {
+function writeOtherKeys(code: ProbeCode, shape: Shape, fail: string): string {
   const rules = shape.rest.filter((rule) => rule.entry.schema !== false || rule.pattern)
   const needed = rules.filter(({ plan, pattern }) => plan.hasWork || (shape.strips && pattern))
   const [rule] = needed
@@ -233,12 +233,7 @@ export function writeOtherKeys(code: ProbeCode, shape: Shape, fail: string): str
 }
 
 /** Statements that look into a part; empty when there is nothing to find. */
-export function descend(
-  code: ProbeCode,
-  plan: Plan | undefined,
-  part: string,
-  fail: string,
-): string {
+function descend(code: ProbeCode, plan: Plan | undefined, part: string, fail: string): string {
   const name = plan === undefined ? undefined : code.ofPlan(plan)
   return name === undefined ? "" : `if(${part}!==undefined&&!${name}(${part})){${fail}}`
 }

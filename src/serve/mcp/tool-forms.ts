@@ -30,7 +30,7 @@ export interface OutputForm {
  * Characters of an output schema that is shown. Some APIs describe results with all that they know:
  * such a schema is longer than any result, and a page of them is more than clients can read.
  */
-export const MAX_OUTPUT_SCHEMA = 32_768
+const MAX_OUTPUT_SCHEMA = 32_768
 
 /** The input of an operation as an object, which is what a tool takes. */
 export function inputForm(schema: JsonSchema): InputForm {

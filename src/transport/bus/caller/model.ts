@@ -216,7 +216,7 @@ export interface MarkedGroup {
 }
 
 /** Results that arrived are confirmed with whatever is sent next, or when there are as many as these. */
-export const MOST_DONE = 256
+const MOST_DONE = 256
 
 /** A worker, as a caller sees it. */
 export class KnownWorker {
