@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { describe, expect, test } from "vitest"
 import * as config from "../src/config.ts"
 import * as core from "../src/index.ts"
@@ -68,6 +68,18 @@ describe("the pages", () => {
     expect(shared).toEqual([])
   })
 
+  test.each([
+    "AGENTS.md",
+    "docs/contributing.md",
+    "docs/concepts.md",
+    "docs/architecture/README.md",
+  ])("the files and folders that %s names exist", (page) => {
+    const named = [...read(page).matchAll(/`((?:src|test|console|scripts)\/[^`\s<{…]*)`/g)]
+    const missing = named.map(([, path = ""]) => path).filter((path) => !exists(path))
+
+    expect(missing).toEqual([])
+  })
+
   test("the index lists each guide once", () => {
     const index = read("docs/README.md")
 
@@ -107,6 +119,17 @@ describe("the pages", () => {
     expect(decisions.filter((file) => !page.includes(`(decisions/${file})`))).toEqual([])
   })
 })
+
+/** Whether there is such a file or folder; `*` stands for any part of a name. */
+function exists(path: string): boolean {
+  const folder = path.replace(/[^/]*$/, "")
+  if (!existsSync(new URL(`../${folder}`, import.meta.url))) return false
+  if (path === folder) return true
+  const name = new RegExp(
+    `^${path.slice(folder.length).replaceAll(".", "\\.").replaceAll("*", ".*")}$`,
+  )
+  return readdirSync(new URL(`../${folder}`, import.meta.url)).some((file) => name.test(file))
+}
 
 /** The pages of a folder, without decisions. */
 function markdownIn(folder: string): string[] {
