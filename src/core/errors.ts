@@ -1,4 +1,4 @@
-import { CALL_ERROR } from "../internal/reading.ts"
+import { CALL_ERROR, hasBrand } from "../internal/reading.ts"
 import { redact, redactText } from "../internal/redact.ts"
 
 /** What the library knows about one of its error codes. */
@@ -121,15 +121,16 @@ export class CallError<TCode extends string = string, TDetails = unknown> extend
 
   /** Safe for a wire: no stack, no cause, secrets masked, always serialisable. */
   toJSON(): CallErrorJSON {
+    const { details, retryAfterMs, requestId, operationId } = this
     return {
       code: this.code,
       message: redactText(this.message),
-      ...(this.details === undefined ? {} : { details: redact(this.details) }),
+      ...(details !== undefined && { details: redact(details) }),
       retryable: this.retryable,
       mayHaveExecuted: this.mayHaveExecuted,
-      ...(this.retryAfterMs === undefined ? {} : { retryAfterMs: this.retryAfterMs }),
-      ...(this.requestId === undefined ? {} : { requestId: this.requestId }),
-      ...(this.operationId === undefined ? {} : { operationId: this.operationId }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(requestId !== undefined && { requestId }),
+      ...(operationId !== undefined && { operationId }),
     }
   }
 
@@ -144,14 +145,7 @@ export function isCallError<TCode extends string = string>(
   value: unknown,
   code?: TCode,
 ): value is CallError<TCode> {
-  if (typeof value !== "object" || value === null) return false
-  try {
-    const error = value as { code?: unknown; [CALL_ERROR]?: unknown }
-    if (error[CALL_ERROR] !== true || typeof error.code !== "string") return false
-    return code === undefined || error.code === code
-  } catch {
-    return false
-  }
+  return hasBrand(value, code)
 }
 
 /** The row of one of the library's own codes; `undefined` for a code of an operation. */

@@ -13,14 +13,17 @@ export function reading<TResult>(what: string, read: () => TResult): TResult {
   try {
     return read()
   } catch (thrown) {
-    if (thrown instanceof TypeError || isCallError(thrown)) throw thrown
+    if (thrown instanceof TypeError || hasBrand(thrown)) throw thrown
     throw new TypeError(`${what} cannot be read: ${reasonOf(thrown)}`, { cause: thrown })
   }
 }
 
-function isCallError(thrown: unknown): boolean {
+/** Whether a value is a `CallError`, also of another copy of this package. With `code`: of that code. */
+export function hasBrand(value: unknown, code?: string): boolean {
   try {
-    return (thrown as { [CALL_ERROR]?: unknown } | null | undefined)?.[CALL_ERROR] === true
+    const error = value as { readonly code?: unknown; readonly [CALL_ERROR]?: unknown }
+    const { code: own } = error
+    return error[CALL_ERROR] === true && typeof own === "string" && (code ?? own) === own
   } catch {
     return false
   }

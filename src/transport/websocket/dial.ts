@@ -190,13 +190,12 @@ function base64url(text: string): string {
 
 /** Why a connection failed, without what a URL or header may hold. */
 function reasonFor(error: unknown): string {
-  if (typeof error !== "object" || error === null) return "it could not be opened"
   if (isCallError(error)) return error.message
-  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  const { code, message } = (error ?? {}) as { readonly code?: unknown; readonly message?: unknown }
   const status = statusOf(error)
   if (status !== undefined) return `the server answered ${status}`
-  if (typeof code === "string" && code !== "") return code
-  return typeof message === "string" && message !== "" ? message : "it could not be opened"
+  const reason = [code, message].find((text) => typeof text === "string" && text !== "")
+  return (reason as string | undefined) ?? "it could not be opened"
 }
 
 /** The status that a server answered an upgrade with; `ws` tells it in its message only. */
