@@ -58,7 +58,7 @@ const CONSOLE_PACKAGES = [
 
 /** The folders of `src/`, from the inside out, and the console: a folder uses only those before it. */
 const FOLDERS: Readonly<Record<string, Folder>> = {
-  internal: { uses: [] },
+  internal: { uses: [], packages: ["@noble/hashes/sha2.js", "@noble/hashes/utils.js"] },
   schema: { uses: ["internal"], packages: ["typebox", "typebox/schema", "typebox/system"] },
   search: { uses: [] },
   core: { uses: ["internal", "schema"], packages: ["typebox"] },
