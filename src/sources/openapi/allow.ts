@@ -1,9 +1,9 @@
 /**
  * Tells which files a document may refer to: those below its own folder, and those that a list names.
  *
- * An entry of the list is an address, or relative to the document's own: `"../../common/"` and
+ * An entry of the list is an address, or relative to the document's own: `"../common/"` and
  * `"https://schemas.test/v1/"` allow what is below them, an origin all that is there, and
- * `"../../error.json"` that one file.
+ * `"../error.json"` that one file.
  */
 export function allowReferences(
   documentUrl: string,
@@ -20,7 +20,7 @@ function entryUrl(entry: string | URL, documentUrl: string): URL {
   const url = parse(String(entry), documentUrl)
   if (url !== undefined && isReadable(url)) return url
   throw new TypeError(
-    `${JSON.stringify(String(entry))} cannot be allowed for references. Give a folder ("../../common/"), a file, or an http(s) address.`,
+    `${JSON.stringify(String(entry))} cannot be allowed for references. Give a folder ("../common/"), a file, or an http(s) address.`,
   )
 }
 

@@ -102,7 +102,7 @@ describe("a reference", () => {
       const schema = {
         properties: {
           beside: { $ref: "schemas/a.json" },
-          above: { $ref: "../../secret.json" },
+          above: { $ref: "../secret.json" },
           elsewhere: { $ref: `${evil.url}/x.json` },
           file: { $ref: "file:///etc/passwd" },
         },

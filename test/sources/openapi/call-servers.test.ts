@@ -66,7 +66,7 @@ describe("where requests go", () => {
 
   test("to a relative server, from where the document came", async () => {
     await using server = await record()
-    const spec = oneOperation("/x", "get", {}, { servers: [{ url: "../../api" }] })
+    const spec = oneOperation("/x", "get", {}, { servers: [{ url: "../api" }] })
     const documentUrl = `${server.url}/docs/v1/openapi.json`
 
     expect((await sentTo(server, spec, {}, { servers: "document", documentUrl })).line).toBe(

@@ -321,7 +321,7 @@ describe("notes point to what is there", () => {
       "/api/openapi.json": openapi({ "/x": { $ref: "paths/x.json" } }),
       "/api/paths/x.json": {
         get: {
-          parameters: [{ name: "q", in: "query", schema: { $ref: "../../schemas.json#/Q" } }, 5],
+          parameters: [{ name: "q", in: "query", schema: { $ref: "../schemas.json#/Q" } }, 5],
           responses: { 200: { $ref: "#/nowhere" } },
         },
       },

@@ -91,13 +91,13 @@ describe("loadExternal", () => {
         "openapi: 3.1.0",
         "paths:",
         "  /a: { $ref: 'paths/a.yaml' }",
-        "  /b: { $ref: '../../openapi/paths/a.yaml' }",
+        "  /b: { $ref: './paths/a.yaml' }",
       ].join("\n"),
-      "paths/a.yaml": "get: { parameters: [{ $ref: '../../parts/all.json#/id' }] }\n",
+      "paths/a.yaml": "get: { parameters: [{ $ref: '../parts/all.json#/id' }] }\n",
       "parts/all.json": JSON.stringify({
         id: { name: "id", in: "query", schema: { $ref: "#/definitions/Id" } },
         definitions: {
-          Id: { anyOf: [{ $ref: "deep/x.yaml#/X" }, { $ref: "../../api.yaml#/paths" }] },
+          Id: { anyOf: [{ $ref: "deep/x.yaml#/X" }, { $ref: "../api.yaml#/paths" }] },
         },
         unused: { $ref: "nobody-asks-for-this.yaml" },
       }),
@@ -302,7 +302,7 @@ describe("what a document may read", () => {
   test.each([
     "file:///etc/passwd",
     "/etc/passwd",
-    "../../secret.yaml",
+    "../secret.yaml",
     "..\\secret.yaml",
     "%2e%2e/secret.yaml",
     "..%2fsecret.yaml",
@@ -361,7 +361,7 @@ describe("what a document may read", () => {
     })
     await symlink(join(folder, "common/a@1.yaml"), join(folder, "api/link.yaml"))
 
-    expect((await loadFrom(join(folder, "api/openapi.yaml"), ["../../common/"])).names).toEqual([
+    expect((await loadFrom(join(folder, "api/openapi.yaml"), ["../common/"])).names).toEqual([
       "link.yaml",
     ])
   })
@@ -372,15 +372,15 @@ describe("what a document may read", () => {
       "real/common/a.yaml": "get: {}\n",
     })
     await symlink(join(folder, "real"), join(folder, "link"))
-    const { documents } = await loadFrom(join(folder, "link/api/openapi.yaml"), ["../../common/"])
+    const { documents } = await loadFrom(join(folder, "link/api/openapi.yaml"), ["../common/"])
 
     expect(documents.size).toBe(1)
   })
 
   test("is what the user allows: folders, files, origins", () => {
     const may = allowReferences("file:///srv/api/openapi.yaml", [
-      "../../common/",
-      "../../one.yaml",
+      "../common/",
+      "../one.yaml",
       "https://schemas.test",
       "https://other.test/v1/",
     ])
@@ -452,7 +452,7 @@ describe("fileUrlOf and filePathOf", () => {
     expect(fileUrlOf("C:\\api\\x.yaml")).toBe("file:///C:/api/x.yaml")
     expect(filePathOf("file:///C:/api/x.yaml")).toBe("C:/api/x.yaml")
     expect(fileUrlOf("x:1.yaml", "/srv/api")).toBe("file:///srv/api/x:1.yaml")
-    expect(fileUrlOf("../../x.yaml", "/srv/api/")).toBe("file:///srv/x.yaml")
+    expect(fileUrlOf("../x.yaml", "/srv/api/")).toBe("file:///srv/x.yaml")
     expect(fileUrlOf("x.yaml", "C:\\api")).toBe("file:///C:/api/x.yaml")
   })
 })
@@ -576,7 +576,7 @@ describe.skipIf(!existsSync(corpus))("documents of several files", () => {
     const path = join(corpus, "oai-learn-petstore-separate/spec/swagger.json")
 
     expect((await loadFrom(path)).refused.size).toBe(1)
-    const { names, refused } = await loadFrom(path, ["../../common/"])
+    const { names, refused } = await loadFrom(path, ["../common/"])
     expect(names).toHaveLength(4)
     expect(refused.size).toBe(0)
   })

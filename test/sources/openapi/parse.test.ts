@@ -121,7 +121,7 @@ describe("parseDocument, given something else", () => {
     ["# only a comment\n", "is empty"],
     ["<!DOCTYPE html><html></html>", "is an HTML page"],
     ['<?xml version="1.0"?><a/>', "neither JSON nor YAML"],
-    ["../../openapi/openapi.yaml", "FromOpenAPIFile"],
+    ["./openapi.yaml", "FromOpenAPIFile"],
     ["https://api.test/openapi.json", "FromOpenAPIUrl"],
     ["[1, 2]", "it is array"],
     ["null", "it is null"],

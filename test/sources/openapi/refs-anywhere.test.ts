@@ -76,7 +76,7 @@ describe("an operation that is a reference", () => {
         "openapi.json": openapi({ "/x": { get: { $ref: "operations/list.json" } } }),
         "operations/list.json": {
           ...COMPLETE,
-          parameters: [{ $ref: "../../parameters.json#/limit" }],
+          parameters: [{ $ref: "../parameters.json#/limit" }],
           responses: { 200: { $ref: "#/x-ok" } },
           "x-ok": TEXT,
         },

@@ -32,8 +32,8 @@ describe("fileUrl", () => {
 
   test.each([
     ["ops/a.ts", "/app", "file:///app/ops/a.ts"],
-    ["../../scan/ops/a.ts", "/app/", "file:///app/ops/a.ts"],
-    ["../../a.ts", "/app/x", "file:///app/a.ts"],
+    ["./ops/a.ts", "/app/", "file:///app/ops/a.ts"],
+    ["../a.ts", "/app/x", "file:///app/a.ts"],
     ["/ops/a.ts", "/app", "file:///ops/a.ts"],
   ])("%s from %s", (path, cwd, url) => {
     expect(fileUrl(path, cwd)).toBe(url)

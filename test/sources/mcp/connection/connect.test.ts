@@ -125,7 +125,7 @@ describe("starting a process", () => {
     const env = {
       API_KEY: "k",
       NODE_OPTIONS: "--require ./evil.js",
-      LD_PRELOAD: "../../../mcp/connection/evil.so",
+      LD_PRELOAD: "./evil.so",
     }
     await using server = open({
       ...awkward(),

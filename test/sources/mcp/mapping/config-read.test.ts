@@ -168,7 +168,7 @@ describe("readServers", () => {
     ["one server", files, "without a name"],
     ["servers as a list", { mcpServers: [files] }, '"mcpServers" is no object'],
     ["no JSON", `{"a": ${SECRET}}`, "not JSON"],
-    ["the name of a file", "../../../mcp/mapping/mcp.json", "looks like the name of one"],
+    ["the name of a file", "./mcp.json", "looks like the name of one"],
   ])("refuses %s", async (_, config, words) => {
     const error = await rejection(readServers(config, OPTIONS))
 

@@ -63,7 +63,7 @@ describe("parseUriTemplate", () => {
   })
 
   test("a value cannot leave its place", () => {
-    expect(expand("file:///docs/{name}", { name: "../../../etc/passwd?x#y" })).toBe(
+    expect(expand("file:///docs/{name}", { name: "../../etc/passwd?x#y" })).toBe(
       "file:///docs/..%2F..%2Fetc%2Fpasswd%3Fx%23y",
     )
     expect(expand("{a}", JSON.parse('{"a":"\\ud800"}') as Record<string, string>)).toBe("%EF%BF%BD")

@@ -125,7 +125,7 @@ const WORDS: Readonly<Record<string, readonly unknown[]>> = {
     "a",
     "",
     " ",
-    "../../../x",
+    "../../x",
     "__proto__",
     "a.b.c",
     "字",

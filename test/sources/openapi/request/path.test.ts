@@ -62,7 +62,7 @@ describe("a path template", () => {
 
 describe("values that would leave their segment", () => {
   test.each([
-    ["OA1", "../../../admin/delete-all", "..%2F..%2Fadmin%2Fdelete-all"],
+    ["OA1", "../../admin/delete-all", "..%2F..%2Fadmin%2Fdelete-all"],
     ["encoded once", "..%2f..%2fadmin", "..%252f..%252fadmin"],
     ["encoded dots", "%2e%2e", "%252e%252e"],
     ["backslash", "..\\admin", "..%5Cadmin"],
@@ -103,7 +103,7 @@ describe("values that would leave their segment", () => {
     expect(write("x")().url).toBe(`${BASE}/a/.x`)
   })
 
-  test.each(["a/../b", "..", "a/%2e%2e/b", "..%2fadmin", "a%5c..", "../../../openapi/request/a"])(
+  test.each(["a/../b", "..", "a/%2e%2e/b", "..%2fadmin", "a%5c..", "./a"])(
     "with allowReserved %s is refused all the same",
     (id) => {
       expect(refusalOf(() => urlOf("/items/{id}", { id }, { allowReserved: true }))).toMatch(
