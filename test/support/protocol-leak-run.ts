@@ -36,6 +36,8 @@ const [signal, signalListeners] = counted(new AbortController().signal)
 const [target, targetListeners] = counted(new EventTarget())
 const quiet = { logger: silentLogger }
 
+// Node opens these pipes when they are first used, which may be when a thread ends.
+void [process.stdout, process.stderr]
 const resourcesAtFirst = await resources()
 
 const server = createServer()
