@@ -47,7 +47,7 @@ beforeAll(async () => {
   library = await realpath(await mkdtemp(join(tmpdir(), "operations-node-")))
   await build({
     stdin: {
-      contents: `export * from "./src/node/index.ts"; export { defineOperation } from "./src/define.ts"`,
+      contents: `export * from "./src/node.ts"; export { defineOperation } from "./src/core/define.ts"`,
       resolveDir: root,
     },
     outfile: join(library, "library.mjs"),
