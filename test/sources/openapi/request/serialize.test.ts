@@ -208,8 +208,9 @@ describe("values beyond the table", () => {
 
 describe("what was written can be read back", () => {
   const text = fc.string({ unit: "grapheme", minLength: 1, maxLength: 12 })
-  // Names that mean nothing to the decoder below; what has a meaning there is left to the table.
-  const key = text.filter((name) => !/[[\].=]/.test(name))
+  // Names that mean nothing to the decoder below, which takes numbers for places in a list; what has a meaning there is
+  // left to the table.
+  const key = text.filter((name) => !/[[\].=]|^\d+$/.test(name))
   const list = fc.array(text, { minLength: 1, maxLength: 5 })
   const record = fc.dictionary(key, text, { minKeys: 1, maxKeys: 5, noNullPrototype: true })
   const value = fc.oneof(text, list, record)
@@ -274,11 +275,7 @@ describe("what was written can be read back", () => {
         { maxDepth: 3 },
         leaf,
         fc.array(tie("node"), { minLength: 1, maxLength: 3 }),
-        fc.dictionary(
-          key.filter((name) => !/^\d+$/.test(name)),
-          tie("node"),
-          { minKeys: 1, maxKeys: 3, noNullPrototype: true },
-        ),
+        fc.dictionary(key, tie("node"), { minKeys: 1, maxKeys: 3, noNullPrototype: true }),
       ),
     })).node
     fc.assert(
