@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises"
-import type { AuditReport } from "../audit.ts"
 import type { Child } from "../children.ts"
 import type { LabCaller } from "../caller.ts"
 import type { Lab } from "../lab.ts"
@@ -46,7 +45,7 @@ export const workerFrozen: Scenario = {
     const failed = failedCalls(lab)
     checkCodes(lab, report, ["WORKER_LOST"])
     checkFelt(lab, failed)
-    checkNoneLate(lab, report)
+    lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
     if (lab.size !== "short") checkOnlyOn(lab, victim)
     checkFew(lab, failed.length)
     lab.checkTime("they fail within 4 s", 4000, longestFrom(at, failed))
@@ -133,20 +132,12 @@ async function loadAround(
   return stranger
 }
 
-/**
- * A busy machine can stop a worker after it has decided to begin a call and before the journal has it, or keep it from
- * its work, in pieces, for as long as a caller waits.
- */
-function checkNoneLate(lab: Lab, { startedLate }: AuditReport): void {
-  lab.checkBusy("none begins after it was given up", startedLate === 0, startedLate)
-}
-
 /** A silent worker costs at most one call in two hundred, and nothing begins late. */
 function checkSilence(lab: Lab): void {
   const report = lab.audit()
   const failed = failedCalls(lab)
   checkCodes(lab, report, ["WORKER_LOST"])
-  checkNoneLate(lab, report)
+  lab.check("none begins after it was given up", report.startedLate === 0, report.startedLate)
   const most = Math.ceil(lab.told().calls.length * 0.005)
   if (lab.size !== "short") lab.check(`at most ${most} fail`, failed.length <= most, failed.length)
   lab.checkTime("p99 of the others is within 2 s", 2000, report.latency.p99)
