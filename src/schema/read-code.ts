@@ -19,7 +19,7 @@ export interface CopyParts {
 }
 
 /** Properties in one piece of code. */
-const MOST_FIELDS = 200
+const MAX_FIELDS = 200
 
 /** Whether `__proto__` reads a prototype, which costs engines less than the function that does so. */
 const readsPrototype = ((): boolean => {
@@ -40,7 +40,7 @@ const IS_OBJECT = `typeof c==="object"&&c!==null`
  */
 export function generateCopy(parts: CopyParts): ((value: object) => unknown) | undefined {
   const { fields, items, finish, other } = parts
-  if (!Environment.CanEvaluate() || fields.length > MOST_FIELDS) return undefined
+  if (!Environment.CanEvaluate() || fields.length > MAX_FIELDS) return undefined
   const names = fields.map((_, index) => `const f${index}=fields[${index}].place;`)
   const item = items === undefined ? "v[i]" : `c=v[i],${IS_OBJECT}?items.copy(c):c`
   const steps = fields.map(({ key }, index) => {

@@ -21,7 +21,7 @@ export interface NormalizerOptions {
 /** The schemas that one condition adds for a value. */
 export interface Choice {
   readonly entries: readonly Entry[]
-  /** No branch could be told to apply: what is known of the value is not the whole truth. */
+  /** No branch is known to apply, so the entries do not describe the whole value. */
   readonly isOpen: boolean
   /** The same value, changed, may be chosen differently. */
   readonly isDelicate: boolean
