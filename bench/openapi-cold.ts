@@ -10,9 +10,9 @@ import type { Cost } from "./young.ts"
 
 /** What a row takes, as a multiple of the first `JSON.parse` of another fresh process: medians. */
 export interface ColdRatio {
-  /** What a user waits for: the targets are for this. */
+  /** What a user waits for. */
   readonly wall: number
-  /** With what the engine compiles and collects on other threads meanwhile. */
+  /** With what the engine compiles and collects on other threads meanwhile: the targets are for this. */
   readonly cpu: number
 }
 
@@ -95,8 +95,8 @@ export function coldGoals({ cold, circularSeconds }: ColdResults): Goal[] {
   })
   const ratioGoal = (text: string, { wall, cpu }: ColdRatio, max: number): Goal => ({
     goal: `${text}: at most ${max} × JSON.parse`,
-    measured: `${wall.toFixed(2)} (CPU time ${cpu.toFixed(2)})`,
-    isMet: wall <= max,
+    measured: `${cpu.toFixed(2)} (wall time ${wall.toFixed(2)})`,
+    isMet: cpu <= max,
   })
   return [
     ...cold.flatMap(({ document, list, schemas, costliest, firstCallMs }) => [
