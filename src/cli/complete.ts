@@ -4,7 +4,7 @@ import { readArgs } from "./args.ts"
 import type { Command, CommandArgs, CommandIO, OptionSpec, OptionSpecs } from "./model.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
-const MOST = 1000
+const MAX_LINES = 1000
 /** What may be put into a shell's line as it is, whatever a source calls its things. */
 const SAFE = /^[\w.@:=[\]/-]+$/
 
@@ -24,7 +24,7 @@ export async function complete(words: readonly string[], io: CommandIO): Promise
     )
     io.stdout.write(
       lines
-        .slice(0, MOST)
+        .slice(0, MAX_LINES)
         .map((line) => `${line}\n`)
         .join(""),
     )

@@ -1,7 +1,7 @@
 import { isPlainRecord } from "../schema/json.ts"
 import type { OperationSpec } from "../core/types.ts"
 import type { CommandIO } from "./model.ts"
-import { oneLine, shown, styled, textTable } from "./output.ts"
+import { oneLine, escapeForTerminal, styled, textTable } from "./output.ts"
 import { nestedPropertiesOf, propertiesOf, typeText } from "./schema-text.ts"
 import type { Property } from "./schema-text.ts"
 import { unbroken, wrapFor } from "./wrap.ts"
@@ -43,12 +43,12 @@ function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec):
     ...(destructive === true ? ["destructive"] : []),
     ...(idempotent === true && type === "mutation" ? ["idempotent"] : []),
   ]
-    .map(shown)
+    .map(escapeForTerminal)
     .join(", ")
 }
 
 function textOf({ title, description }: OperationSpec): readonly string[] {
-  const lines = [title ?? "", description].map((text) => shown(text.trim()))
+  const lines = [title ?? "", description].map((text) => escapeForTerminal(text.trim()))
   return [...new Set(lines)].filter((line) => line !== "")
 }
 
@@ -93,7 +93,7 @@ function needs({ accessControl }: OperationSpec): readonly string[] {
     ...(requiredScopes.length > 0 ? [`  all of: ${requiredScopes.join(", ")}`] : []),
     ...(requiredScopesAny.length > 0 ? [`  one of: ${requiredScopesAny.join(", ")}`] : []),
     ...(resourceType === undefined ? [] : [`  ${resourceAction ?? "access"} on ${resourceType}`]),
-  ].map(shown)
+  ].map(escapeForTerminal)
 }
 
 /** A command line that shows the way: the first example's values, or the required inputs. */

@@ -3,7 +3,7 @@ import type { CallError, ErrorCode } from "../core/errors.ts"
 import { HIDDEN_MESSAGE } from "../internal/error-text.ts"
 import { UsageError } from "./model.ts"
 import type { CommandArgs, CommandIO } from "./model.ts"
-import { complain, jsonText, shown, styled } from "./output.ts"
+import { printError, jsonText, escapeForTerminal, styled } from "./output.ts"
 import { unbroken } from "./wrap.ts"
 
 /** The exit code of what was thrown: 1 the operation failed, 2 the command was wrong. */
@@ -14,7 +14,7 @@ function exitCodeOf(error: unknown): number {
 }
 
 /** How an error is told. */
-export interface ToldError {
+export interface ErrorContext {
   /** For a program. */
   readonly isJson: boolean
   /** The command that failed, for where its help is. */
@@ -24,8 +24,8 @@ export interface ToldError {
 }
 
 /** Says on standard error what was thrown and what to do about it; gives the exit code. */
-export function tellError(error: unknown, io: CommandIO, told: ToldError): number {
-  const { isJson } = told
+export function reportError(error: unknown, io: CommandIO, context: ErrorContext): number {
+  const { isJson } = context
   if (isJson) {
     // As one line: it is for a program, also at a terminal.
     io.stderr.write(`${jsonText({ error: errorJson(error) })}\n`)
@@ -33,32 +33,32 @@ export function tellError(error: unknown, io: CommandIO, told: ToldError): numbe
   }
   const { red } = styled(io, io.stderr)
   const [first = "", ...rest] = messageOf(error).split("\n")
-  complain(io, [red(first), ...rest].join("\n"))
-  const cure = cureOf(error, io, told)
-  if (cure !== undefined) complain(io, cure)
+  printError(io, [red(first), ...rest].join("\n"))
+  const cure = cureOf(error, io, context)
+  if (cure !== undefined) printError(io, cure)
   if (io.verbose === true && error instanceof Error && !(error instanceof UsageError)) {
-    complain(io, shown(error.stack ?? ""))
+    printError(io, escapeForTerminal(error.stack ?? ""))
   }
   return exitCodeOf(error)
 }
 
 function messageOf(error: unknown): string {
-  if (error instanceof Error && error.message !== "") return shown(error.message)
-  return `The command failed: ${shown(String(error))}`
+  if (error instanceof Error && error.message !== "") return escapeForTerminal(error.message)
+  return `The command failed: ${escapeForTerminal(String(error))}`
 }
 
 /** The next step, where the message alone does not show one. */
 function cureOf(
   error: unknown,
   { program }: CommandIO,
-  { command, args }: ToldError,
+  { command, args }: ErrorContext,
 ): string | undefined {
   if (error instanceof UsageError) {
     const words = [program, ...(command === undefined ? [] : [command]), "--help"]
     return `See how it is used: ${unbroken(words.join(" "))}`
   }
   if (isCallError(error) && error.message === HIDDEN_MESSAGE && error.requestId !== undefined) {
-    return `The log of the server has more, under the request id ${shown(error.requestId)}.`
+    return `The log of the server has more, under the request id ${escapeForTerminal(error.requestId)}.`
   }
   if (isCallError(error, "OPERATION_NOT_FOUND")) {
     return `See what there is: ${unbroken([program, "list", ...sourceWords(args)].join(" "))}`
@@ -75,18 +75,18 @@ function sourceWords(args: CommandArgs | undefined): readonly string[] {
 }
 
 function shellWord(text: string): string {
-  const word = shown(text)
+  const word = escapeForTerminal(text)
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 }
 
 function errorJson(error: unknown): unknown {
-  if (isCallError(error)) return withFaults(error)
+  if (isCallError(error)) return withIssues(error)
   const code = error instanceof UsageError ? "USAGE_ERROR" : "UNKNOWN_ERROR"
   return { code, message: messageOf(error) }
 }
 
 /** A `ConfigError` says where its faults are. */
-function withFaults(error: CallError): unknown {
+function withIssues(error: CallError): unknown {
   const { faults } = error as { faults?: unknown }
   return Array.isArray(faults) ? { ...error.toJSON(), faults } : error.toJSON()
 }

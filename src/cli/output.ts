@@ -24,11 +24,11 @@ export function jsonText(value: unknown, indent?: number): string {
 
 /** A remark on standard error; nothing under `--quiet`. */
 export function note(io: CommandIO, text: string): void {
-  if (io.quiet !== true) complain(io, text)
+  if (io.quiet !== true) printError(io, text)
 }
 
 /** What went wrong, on standard error; also under `--quiet`. */
-export function complain({ stderr }: CommandIO, text: string): void {
+export function printError({ stderr }: CommandIO, text: string): void {
   stderr.write(`${wrapFor(stderr, text)}\n`)
 }
 
@@ -43,13 +43,13 @@ export function printText({ stdout }: CommandIO, text: string): void {
  *
  * A description with an escape sequence could otherwise repaint what a person reads.
  */
-export function shown(text: string): string {
+export function escapeForTerminal(text: string): string {
   return showHiddenText(text.replaceAll("\r\n", "\n").replaceAll("\r", escaped), escaped)
 }
 
 /** The same on one line, and no longer than there is room. */
 export function oneLine(text: string, width: number = Number.POSITIVE_INFINITY): string {
-  return cut(shown(text.trim().replaceAll(/\s+/g, " ")), width)
+  return cut(escapeForTerminal(text.trim().replaceAll(/\s+/g, " ")), width)
 }
 
 type Rows = readonly (readonly string[])[]
@@ -74,9 +74,9 @@ export function textTable(rows: Rows, { isTTY, columns }: TextSink): string {
     const room = width - used
     if (widthOf(cell) <= room) return cell
     // Below the other columns, where there is no room beside them.
-    const indent = room < LEAST ? 6 : used
+    const indent = room < MIN_COLUMN ? 6 : used
     const lines = wrap(cell, width - indent).replaceAll("\n", `\n${" ".repeat(indent)}`)
-    return room < LEAST ? `\n${" ".repeat(indent)}${lines}` : lines
+    return room < MIN_COLUMN ? `\n${" ".repeat(indent)}${lines}` : lines
   })
 }
 
@@ -103,10 +103,10 @@ function line(row: readonly string[], widths: readonly number[], fit: Fit): stri
 }
 
 // A column of a few characters says less than a line that wraps.
-const LEAST = 20
+const MIN_COLUMN = 20
 
 function cut(text: string, room: number): string {
-  const most = Math.max(room, LEAST)
+  const most = Math.max(room, MIN_COLUMN)
   // A coloured cell is given as it is: a cut could lose the end of its colour.
   if (widthOf(text) <= most || text.includes("\u001B")) return text
   let taken = ""

@@ -13,8 +13,8 @@ export interface Property {
 }
 
 // Deeper types say more with "object" than with brackets in brackets.
-const DEEPEST = 3
-const MOST_CHOICES = 8
+const MAX_DEPTH = 3
+const MAX_CHOICES = 8
 
 /** The properties of a schema of objects; `undefined` for a schema of anything else. */
 export function propertiesOf(
@@ -57,7 +57,7 @@ export function typeText(schema: unknown, root: unknown = schema, depth = 0): st
   if (schema === false) return "nothing"
   const node = followed(schema, root)
   if (!isPlainRecord(node)) return "anything"
-  if (depth > DEEPEST) return typeof node["type"] === "string" ? node["type"] : "…"
+  if (depth > MAX_DEPTH) return typeof node["type"] === "string" ? node["type"] : "…"
   if ("const" in node) return JSON.stringify(node["const"])
   const choices = node["enum"]
   if (Array.isArray(choices)) return union(choices.map((value) => JSON.stringify(value)))
@@ -91,9 +91,9 @@ function single(
 
 function union(types: readonly string[]): string {
   const different = [...new Set(types)]
-  const more = different.length - MOST_CHOICES
+  const more = different.length - MAX_CHOICES
   return more > 0
-    ? `${different.slice(0, MOST_CHOICES).join(" | ")} | … ${more} more`
+    ? `${different.slice(0, MAX_CHOICES).join(" | ")} | … ${more} more`
     : different.join(" | ")
 }
 

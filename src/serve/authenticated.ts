@@ -19,14 +19,14 @@ export interface Holder {
 }
 
 /** Takes an identity and its end apart; gives why it cannot be taken, when it cannot. */
-export function takeApart(found: Authenticated, clock: Clock): Holder | string {
-  const { expiresAt } = found
+export function splitExpiry(authenticated: Authenticated, clock: Clock): Holder | string {
+  const { expiresAt } = authenticated
   // Most have no end, and stay the object that they are.
-  if (expiresAt === undefined) return { identity: found, expiresAt }
+  if (expiresAt === undefined) return { identity: authenticated, expiresAt }
   if (typeof expiresAt !== "number" || Number.isNaN(expiresAt)) {
     return "expiresAt of an identity must be a number of milliseconds since 1970"
   }
   if (expiresAt <= wallTimeOf(clock)) return "the credential has expired"
-  const { expiresAt: _, ...identity } = found
+  const { expiresAt: _, ...identity } = authenticated
   return { identity, expiresAt }
 }

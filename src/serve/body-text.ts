@@ -63,11 +63,11 @@ function isData(value: unknown): boolean {
 }
 
 // `{"a":1}` is the shortest object that is not empty.
-const SHORTEST = 7
+const MIN_LENGTH = 7
 
 /** Some parsers leave `{}` where they have parsed nothing. */
 function isPlaceholder(body: unknown, length: number | undefined): boolean {
-  if (length === undefined || length < SHORTEST) return false
+  if (length === undefined || length < MIN_LENGTH) return false
   return typeof body === "object" && body !== null && Object.keys(body).length === 0
 }
 

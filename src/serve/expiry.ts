@@ -5,7 +5,7 @@ import type { Clock } from "../internal/platform.ts"
 import { wallTimeOf } from "../internal/clock.ts"
 
 // The longest delay that timers take; a longer one would fire at once.
-const LONGEST_DELAY = 2_147_483_647
+const MAX_DELAY = 2_147_483_647
 
 /** Calls back once a time has come, however far it is; never for none. Gives what ends the wait. */
 export function whenExpired(
@@ -19,7 +19,7 @@ export function whenExpired(
     const left = expiresAt - wallTimeOf(clock)
     timer = clock.setTimeout(
       () => (expiresAt > wallTimeOf(clock) ? wait() : act()),
-      Math.min(Math.max(0, left), LONGEST_DELAY),
+      Math.min(Math.max(0, left), MAX_DELAY),
     )
     setRef(timer, false)
   }

@@ -4,7 +4,7 @@ import type { Logger } from "../internal/logger.ts"
 import type { Clock } from "../internal/platform.ts"
 import { SUBPROTOCOL, TOKEN_PREFIX } from "../transport/websocket/dial.ts"
 import type { Accounts } from "./accounts.ts"
-import { takeApart } from "./authenticated.ts"
+import { splitExpiry } from "./authenticated.ts"
 import type { Authenticated, Holder } from "./authenticated.ts"
 import { checkUpgrade, pathOf } from "./upgrade.ts"
 import type { UpgradeRefusal, UpgradeRequestLike, UpgradeRules } from "./upgrade.ts"
@@ -73,11 +73,11 @@ export class Gate {
     const { req: request } = info
     const refused = this.#refuse(request)
     if (refused !== undefined) {
-      this.#turnAway(refused, decide)
+      this.#reject(refused, decide)
       return
     }
     if (this.#options.authenticate === undefined) {
-      this.#letIn(request, null, decide)
+      this.#admit(request, null, decide)
       return
     }
     // Settled in there, whatever happens.
@@ -107,18 +107,18 @@ export class Gate {
     this.#waiting--
     const refused = this.isClosed ? CLOSING : "status" in found ? found : undefined
     if (refused !== undefined) {
-      this.#turnAway(refused, decide)
+      this.#reject(refused, decide)
       return
     }
-    this.#letIn(request, (found as { readonly holder: Holder | null }).holder, decide)
+    this.#admit(request, (found as { readonly holder: Holder | null }).holder, decide)
   }
 
   /** Lets a caller in, unless it has connections enough. `ws` opens the connection within `decide`. */
-  #letIn(request: UpgradeRequestLike, holder: Holder | null, decide: Decide): void {
+  #admit(request: UpgradeRequestLike, holder: Holder | null, decide: Decide): void {
     const { maxConnectionsPerCaller: most = 50 } = this.#options
     if (this.#accounts.of(holder?.identity, request).sockets >= most) {
       const reason = `the caller has ${most} connections already`
-      this.#turnAway({ status: 429, reason, retryAfterMs: 1000 }, decide)
+      this.#reject({ status: 429, reason, retryAfterMs: 1000 }, decide)
       return
     }
     if (holder !== null) this.#holders.set(request, holder)
@@ -143,7 +143,7 @@ export class Gate {
       if (identity === undefined) return { status: 401, reason: "authenticate found nobody" }
       if (identity === null) return { holder: null }
       if (isIdentity(identity)) {
-        const holder = takeApart(identity, this.#clock)
+        const holder = splitExpiry(identity, this.#clock)
         return typeof holder === "string" ? { status: 401, reason: holder } : { holder }
       }
       this.#logger.error("authenticate must give an identity { id, scopes }, null or undefined")
@@ -155,7 +155,7 @@ export class Gate {
     }
   }
 
-  #turnAway({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
+  #reject({ status, reason, retryAfterMs }: UpgradeRefusal, decide: Decide): void {
     this.#logger.info("A WebSocket upgrade was refused", { status, reason })
     if (retryAfterMs === undefined) decide(false, status)
     else {

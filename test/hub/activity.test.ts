@@ -245,7 +245,7 @@ describe("a reader of what happens", () => {
     const activity = new Activity(hub, new VirtualClock())
     const said: string[] = []
     const feed = activity.listen({ wake: () => said.push("wake"), end: () => said.push("end") })
-    expect(activity.now().map(({ kind }) => kind)).toEqual(["source"])
+    expect(activity.currentEvents().map(({ kind }) => kind)).toEqual(["source"])
     await registry.execute("a.secret", { password: "hunter2" })
     for (const tell of statuses) tell(STATUS)
     const { events } = feed.take()

@@ -2,7 +2,7 @@ import fc from "fast-check"
 import { Type } from "typebox"
 import { expect, test } from "vitest"
 import type { AnyOperation } from "../../src/core/define.ts"
-import { Ledger } from "../../src/hub/ledger.ts"
+import { SourceOwnership } from "../../src/hub/ledger.ts"
 import { silentLogger } from "../../src/internal/logger.ts"
 import { OperationRegistry } from "../../src/engine/registry.ts"
 
@@ -20,9 +20,9 @@ function operation(name: string, says: string): AnyOperation {
   }
 }
 
-function setUp(...names: string[]): { ledger: Ledger; registry: OperationRegistry } {
+function setUp(...names: string[]): { ledger: SourceOwnership; registry: OperationRegistry } {
   const registry = new OperationRegistry({ logger: silentLogger })
-  const ledger = new Ledger(registry)
+  const ledger = new SourceOwnership(registry)
   ledger.setOrder(names)
   return { ledger, registry }
 }

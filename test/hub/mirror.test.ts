@@ -66,18 +66,18 @@ describe("a mirror whose peers come and go", () => {
   test("takes nothing out while nobody is there to say what is gone", async () => {
     const clock = new VirtualClock()
     const mirror = new Mirror({ clock, ms: 1000 })
-    expect(mirror.isDeserted).toBe(true)
+    expect(mirror.isAbandoned).toBe(true)
     mirror.registerAll([operation("a.b"), operation("a.c")])
-    expect(mirror.isDeserted).toBe(false)
+    expect(mirror.isAbandoned).toBe(false)
 
     mirror.unregister("a.b")
     mirror.unregister("a.c")
     await clock.advance(100_000)
-    expect([idsOf(mirror), mirror.isDeserted]).toEqual([["a.b", "a.c"], true])
+    expect([idsOf(mirror), mirror.isAbandoned]).toEqual([["a.b", "a.c"], true])
     mirror.registerAll([operation("a.c")])
     await clock.advance(1000)
 
-    expect([idsOf(mirror), mirror.isDeserted]).toEqual([["a.c"], false])
+    expect([idsOf(mirror), mirror.isAbandoned]).toEqual([["a.c"], false])
   })
 
   test("tells that it is deserted, and that it no longer is", async () => {
@@ -85,7 +85,7 @@ describe("a mirror whose peers come and go", () => {
     mirror.registerAll([operation("a.b")])
     await Promise.resolve()
     const told: boolean[] = []
-    mirror.onChange(() => told.push(mirror.isDeserted))
+    mirror.onChange(() => told.push(mirror.isAbandoned))
 
     mirror.unregister("a.b")
     await Promise.resolve()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import type { SettledSource, SourceConfig } from "../../src/config/model.ts"
 import type { Hub, SourceState, SourceStatus } from "../../src/hub/model.ts"
-import { hasWhatItNeeds } from "../../src/hub/readiness.ts"
+import { hasNeededSources } from "../../src/hub/readiness.ts"
 import { configOf, sourceOf } from "./plain.ts"
 
 function hubWith(
@@ -38,6 +38,6 @@ describe("a hub is ready", () => {
       false,
     ],
   ])("%s", (_, sources, isReady) => {
-    expect(hasWhatItNeeds(hubWith(sources))).toBe(isReady)
+    expect(hasNeededSources(hubWith(sources))).toBe(isReady)
   })
 })

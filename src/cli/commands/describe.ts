@@ -1,7 +1,7 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { Command } from "../model.ts"
 import { print, printJson } from "../output.ts"
-import { tellFailures } from "../target/failures.ts"
+import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 
 export const command: Command = {
@@ -23,7 +23,7 @@ export const command: Command = {
     const [id = ""] = args.positionals
     await using target = await openTarget(args, io)
     const spec = await target.find(id)
-    tellFailures(io, target)
+    printFailures(io, target)
     if (args.flag("json")) {
       printJson(io, specJson(spec))
       return 0

@@ -2,11 +2,11 @@ import { randomBytes } from "node:crypto"
 import { InputReader, textOf } from "../input/read.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandIO } from "../model.ts"
-import { complain, note, print, printJson } from "../output.ts"
+import { printError, note, print, printJson } from "../output.ts"
 import { withTerminal } from "../prompt/terminal.ts"
 
 /** A key has at most so many characters; what is piped in by mistake is not hashed. */
-const LONGEST = 4096
+const MAX_KEY = 4096
 
 export const command: Command = {
   name: "hash-key",
@@ -42,7 +42,7 @@ and shown once on standard error. Only the hash belongs into a configuration:
       return 0
     }
     // Also under --quiet: nobody could ever find it out again.
-    if (isNew) complain(io, `The key, which is shown only now: ${key}`)
+    if (isNew) printError(io, `The key, which is shown only now: ${key}`)
     print(io, hash)
     note(io, `For "apiKeys": { hash: "${hash}", identity: { id: "<who>", scopes: [] } }`)
     return 0
@@ -73,11 +73,11 @@ async function readKey(io: CommandIO): Promise<string> {
 async function hashOf(key: string): Promise<string> {
   const { hashApiKey } = await import("../../to-http.ts")
   try {
-    if (key.length <= LONGEST) return hashApiKey(key)
+    if (key.length <= MAX_KEY) return hashApiKey(key)
   } catch {
     // Said below, in the words of the command.
   }
   throw new UsageError(
-    `An API key has 16 to ${LONGEST} visible ASCII characters without spaces. Make one with --generate.`,
+    `An API key has 16 to ${MAX_KEY} visible ASCII characters without spaces. Make one with --generate.`,
   )
 }

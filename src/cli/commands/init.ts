@@ -4,7 +4,7 @@ import { basename, join, relative, resolve } from "node:path"
 import { settleConfig } from "../../config.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { note, print, printJson, shown, styled } from "../output.ts"
+import { note, print, printJson, escapeForTerminal, styled } from "../output.ts"
 import type { FoundSource } from "../init/discover.ts"
 import { discover } from "../init/discover.ts"
 import { configName, configText, exampleText } from "../init/templates.ts"
@@ -70,7 +70,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     printJson(io, { written: isDry ? [] : written, ...(isDry && { would: drafts }), sources })
     return 0
   }
-  tell(io, { drafts, written, found, isDry, hasPackage, folder })
+  printResult(io, { drafts, written, found, isDry, hasPackage, folder })
   return 0
 }
 
@@ -136,7 +136,7 @@ function packagesOfFound(found: readonly FoundSource[], baseDir: string): Needed
   return packagesOfSources(settleConfig({ sources }, { baseDir, file: undefined }).sources)
 }
 
-interface Told {
+interface InitResult {
   readonly drafts: readonly Draft[]
   readonly written: readonly string[]
   readonly found: readonly FoundSource[]
@@ -145,7 +145,10 @@ interface Told {
   readonly folder: string
 }
 
-function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder }: Told): void {
+function printResult(
+  io: CommandIO,
+  { drafts, written, found, isDry, hasPackage, folder }: InitResult,
+): void {
   const style = styled(io)
   for (const [at, { text }] of drafts.entries()) {
     print(
@@ -155,7 +158,8 @@ function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder
         : `${style.green("wrote")} ${written[at]}`,
     )
   }
-  for (const { name, file } of found) note(io, `Source "${name}" is from ${shown(file)}.`)
+  for (const { name, file } of found)
+    note(io, `Source "${name}" is from ${escapeForTerminal(file)}.`)
   if (isDry) return
   if (written.some((path) => path.endsWith(".ts")) && !canRunTypeScript(folder)) {
     note(io, `To run TypeScript with this version of Node: ${unbroken("npm install tsx")}`)
@@ -163,7 +167,7 @@ function tell(io: CommandIO, { drafts, written, found, isDry, hasPackage, folder
   if (!hasPackage)
     note(io, `For types in your editor: ${unbroken("npm install @alkdev/operations")}`)
   const missing = missingPackages(packagesOfFound(found, folder))
-  for (const line of missingLines(missing, io)) note(io, shown(line))
+  for (const line of missingLines(missing, io)) note(io, escapeForTerminal(line))
   const place = folder === io.cwd ? "" : ` -c ${written[0]}`
   note(io, `See what there is:   ${unbroken(`${io.program} list${place}`)}`)
   note(io, `Serve it:            ${unbroken(`${io.program} serve${place}`)}`)

@@ -1,7 +1,7 @@
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO, ListedOperation, OptionSpecs } from "../model.ts"
 import { note, oneLine, print, printJson, styled, table } from "../output.ts"
-import { tellFailures } from "../target/failures.ts"
+import { printFailures } from "../target/failures.ts"
 import { openTarget } from "../target/index.ts"
 import type { OperationType } from "../../core/types.ts"
 
@@ -45,7 +45,7 @@ export const command: Command = {
       : found.operations
     const operations = isPart ? matching.slice(0, query.limit) : matching
     const total = isPart ? matching.length : found.total
-    tellFailures(io, target)
+    printFailures(io, target)
     if (args.flag("json")) printJson(io, { operations, total })
     else showOperations(io, operations, total)
     if (total === 0 && isPart) note(io, `No operation is called "${beginning}" or begins so.`)

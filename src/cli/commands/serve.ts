@@ -3,7 +3,7 @@ import type { SettledConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
-import { complain, note, shown, styled } from "../output.ts"
+import { printError, note, escapeForTerminal, styled } from "../output.ts"
 import { missingLines, missingPackages, packagesOfServer, packagesOfSources } from "../packages.ts"
 import { configFor } from "../target/config.ts"
 
@@ -85,24 +85,25 @@ function checkOptions(args: CommandArgs): void {
 }
 
 async function openHub(config: SettledConfig, watch: boolean, io: CommandIO): Promise<Hub> {
-  const [{ createHub }, { commandLogger }, { tellProgress }] = await Promise.all([
+  const [{ createHub }, { commandLogger }, { printProgress: tellProgress }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
     import("../serve/progress.ts"),
   ])
-  for (const warning of config.warnings ?? []) note(io, shown(faultText(warning, config.file)))
+  for (const warning of config.warnings ?? [])
+    note(io, escapeForTerminal(faultText(warning, config.file)))
   const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
   tellProgress(hub, io)
   return hub
 }
 
 async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<void> {
-  const [{ serveHub }, { tellSummary }, { parentGone }] = await Promise.all([
+  const [{ serveHub }, { printSummary: tellSummary }, { parentGone }] = await Promise.all([
     import("../../hub/serve-hub.ts"),
     import("../serve/summary.ts"),
     import("../serve/parent.ts"),
   ])
-  tellMissing(hub.config, io)
+  printMissingPackages(hub.config, io)
   const port = args.count("port")
   const host = args.text("host")
   const served = await serveHub(hub, {
@@ -121,16 +122,16 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
 }
 
 /** Says once what is not served, and which sources cannot start, without packages that are not installed. */
-function tellMissing(config: SettledConfig, io: CommandIO): void {
+function printMissingPackages(config: SettledConfig, io: CommandIO): void {
   const needed = [...packagesOfServer(config), ...packagesOfSources(config.sources)]
   const { yellow } = styled(io, io.stderr)
   for (const line of missingLines(missingPackages(needed), io)) {
-    complain(io, `${yellow("!")} ${shown(line)}`)
+    printError(io, `${yellow("!")} ${escapeForTerminal(line)}`)
   }
 }
 
 // A client that asks at once gets what is there; most never ask again.
-const PATIENCE_MS = 10_000
+const READY_TIMEOUT_MS = 10_000
 
 async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise<void> {
   const [{ toMCP }, { commandLogger }] = await Promise.all([
@@ -138,7 +139,7 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
     import("../serve/logger.ts"),
   ])
   const stopped = aborted(io.signal)
-  await withPatience(Promise.race([hub.ready(), stopped]))
+  await withTimeout(Promise.race([hub.ready(), stopped]))
   if (io.signal.aborted) return
   // Whoever started this process may read what it logs anyway.
   const { title = "operations", description, errors = "expose" } = hub.config.server
@@ -157,10 +158,10 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
   }
 }
 
-async function withPatience(work: Promise<void>): Promise<void> {
+async function withTimeout(work: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const enough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS)
+    timer = setTimeout(resolve, READY_TIMEOUT_MS)
   })
   try {
     await Promise.race([work, enough])

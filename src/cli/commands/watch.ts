@@ -1,5 +1,5 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
-import { tellFaults } from "../input/faults.ts"
+import { printInputIssues } from "../input/faults.ts"
 import { gatherInput, INPUT_HELP, inputOptions } from "../input/gather.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
@@ -55,7 +55,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     if (error instanceof Interrupted || running.isInterrupted) return 130
     // Stopping is how watching ends: the producer was told, and nothing failed.
     if (io.signal.aborted && io.signal.reason === "SIGINT") return 0
-    if (!args.flag("json") && tellFaults(error, id, io)) return 2
+    if (!args.flag("json") && printInputIssues(error, id, io)) return 2
     throw error
   }
 }

@@ -4,7 +4,7 @@ import { addToLiteral } from "./add-to-literal.ts"
 import { addToYaml } from "./add-to-yaml.ts"
 import { printKey, printLiteral, yamlLines } from "./print-value.ts"
 import type { Layout, Plain } from "./print-value.ts"
-import { isMark, tokensOf } from "./tokens.ts"
+import { isPunctuation, tokensOf } from "./tokens.ts"
 
 export type { Plain } from "./print-value.ts"
 
@@ -70,7 +70,9 @@ export function withoutComments(text: string): string {
   const tokens = tokensOf(text)
   // Left as it is, whoever parses it says what is wrong.
   if (tokens === undefined) return text
-  const kept = tokens.filter((token, at) => !isMark(token, ",") || !isMark(tokens[at + 1], "}]"))
+  const kept = tokens.filter(
+    (token, at) => !isPunctuation(token, ",") || !isPunctuation(tokens[at + 1], "}]"),
+  )
   // What touches stays together: `-1.5` is several tokens.
   return kept
     .map(({ source, start }, at) => (start === kept[at - 1]?.end ? source : ` ${source}`))

@@ -38,11 +38,13 @@ export function tokensOf(text: string): readonly Token[] | undefined {
 /** The index of the bracket that closes the one at an index. */
 export function closingOf(tokens: readonly Token[], at: number): number {
   const { depth } = tokens[at] as Token
-  return tokens.findIndex((one, index) => index > at && one.depth === depth && isMark(one, "}])"))
+  return tokens.findIndex(
+    (one, index) => index > at && one.depth === depth && isPunctuation(one, "}])"),
+  )
 }
 
 /** Whether a token is one of some marks. */
-export function isMark(token: Token | undefined, marks: string): boolean {
+export function isPunctuation(token: Token | undefined, marks: string): boolean {
   return token?.kind === "mark" && marks.includes(token.source)
 }
 

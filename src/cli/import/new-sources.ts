@@ -35,11 +35,11 @@ export async function newSources(
     )
   }
   const written = await adHocSources(what === undefined ? args : withOption(args, what), io)
-  const settled = settleConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
-  const [literal] = settled.warnings ?? []
+  const resolved = settleConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
+  const [literal] = resolved.warnings ?? []
   if (literal !== undefined) throw new UsageError(`"${literal.path}" ${literal.message}`)
   return named(
-    settled.sources.map((source) => fromSettled(source, io.cwd, baseDir)),
+    resolved.sources.map((source) => fromResolved(source, io.cwd, baseDir)),
     args,
   )
 }
@@ -57,7 +57,7 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
   return sources.map(({ source }) => ({ name, source }))
 }
 
-function fromSettled({ name, config }: SettledSource, cwd: string, baseDir: string): NewSource {
+function fromResolved({ name, config }: SettledSource, cwd: string, baseDir: string): NewSource {
   const { namespace, ...rest } = config
   const moved = { ...rest, ...movedPaths(rest, cwd, baseDir) }
   const isOwn = namespace !== undefined && namespace !== name

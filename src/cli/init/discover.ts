@@ -19,7 +19,7 @@ const EDITOR_FILES = [".mcp.json", "mcp.json", ".vscode/mcp.json", ".cursor/mcp.
 const DOCUMENT_FOLDERS = [".", "api", "docs", "openapi", "spec", "specs"]
 // What a document is called says that it is one; its beginning proves it.
 const DOCUMENT = /^(?:.*[._-])?(?:openapi|swagger)(?:[._-].*)?\.(?:ya?ml|json)$/i
-const MOST_BYTES = 32 * 1024 * 1024
+const MAX_BYTES = 32 * 1024 * 1024
 
 /** OpenAPI documents and MCP servers that a folder has already. */
 export async function discover(folder: string): Promise<FoundSource[]> {
@@ -81,7 +81,7 @@ function parsed(text: string): unknown {
 async function readText(path: string): Promise<string | undefined> {
   try {
     const { size } = await stat(path)
-    return size > MOST_BYTES ? undefined : await readFile(path, "utf8")
+    return size > MAX_BYTES ? undefined : await readFile(path, "utf8")
   } catch {
     return undefined
   }

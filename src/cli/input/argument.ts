@@ -108,11 +108,11 @@ function operatorAt(text: string): number {
 }
 
 function notAnInput(text: string): UsageError {
-  const shown = text.length > 60 ? `${text.slice(0, 59)}…` : text
+  const shortText = text.length > 60 ? `${text.slice(0, 59)}…` : text
   const cure = /^\s*[{[]/.test(text)
-    ? `Give JSON with --input '${shown}'.`
+    ? `Give JSON with --input '${shortText}'.`
     : "Write key=value, key:=json, key=@file or --input file.json."
-  return new UsageError(`"${shown}" is no input. ${cure}`)
+  return new UsageError(`"${shortText}" is no input. ${cure}`)
 }
 
 function wrongKey(key: string, reason: string): UsageError {

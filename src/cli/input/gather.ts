@@ -1,6 +1,6 @@
 import type { OperationSpec } from "../../core/types.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
-import { note, shown } from "../output.ts"
+import { note, escapeForTerminal } from "../output.ts"
 import { canAsk } from "../prompt/terminal.ts"
 import { readInput } from "./index.ts"
 
@@ -42,7 +42,7 @@ export async function gatherInput(
     },
     io,
   )
-  for (const text of notes) note(io, shown(text))
+  for (const text of notes) note(io, escapeForTerminal(text))
   if (usedStdin || !canAsk(args, io)) return value
   const { completeInput } = await import("../prompt/complete.ts")
   return await completeInput(value, spec.inputSchema, io)

@@ -132,11 +132,11 @@ function takesObject(view: SchemaView): boolean {
 
 function unknownNote(key: string, { name, known }: NonNullable<Place["unknown"]>): string {
   const meant = nearest(name, known)
-  const hint = meant === undefined ? `It takes ${shown(known)}.` : `Did you mean "${meant}"?`
+  const hint = meant === undefined ? `It takes ${listNames(known)}.` : `Did you mean "${meant}"?`
   return `"${key}" is not an input that the operation declares. ${hint}`
 }
 
-function shown(names: readonly string[]): string {
+function listNames(names: readonly string[]): string {
   const some = names.slice(0, 12).join(", ")
   return names.length > 12 ? `${some}, … (${names.length} in all)` : some
 }

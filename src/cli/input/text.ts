@@ -10,7 +10,7 @@ const NUMBER = /^-?(?:0|[1-9]\d{0,400})(?:\.\d{1,400})?(?:[eE][+-]?\d{1,4})?$/
  * What does not fit stays a text, so that validation says what is wrong with it.
  */
 export function readText(text: string, view: SchemaView): unknown {
-  const chosen = view.values?.find((value) => saidBy(text, value))
+  const chosen = view.values?.find((value) => matchesValue(text, value))
   if (chosen !== undefined) return chosen
   const { types } = view
   if (types.size === 0) return view.isBinary ? text : loose(text)
@@ -34,7 +34,7 @@ function numberOf(text: string): number | undefined {
 }
 
 /** Whether a text is how somebody would type one of the allowed values. */
-function saidBy(text: string, value: unknown): boolean {
+function matchesValue(text: string, value: unknown): boolean {
   return typeof value === "string" ? text === value : text === JSON.stringify(value)
 }
 

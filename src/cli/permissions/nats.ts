@@ -14,7 +14,7 @@ export interface NatsRules {
 }
 
 /** How the file begins that is written. */
-export const NATS_MARK = "# Written by `operations nats-permissions`"
+export const NATS_HEADER = "# Written by `operations nats-permissions`"
 
 /**
  * A caller is heard again at the latest half a second after its last message while it waits for an answer, and
@@ -43,7 +43,7 @@ export function natsText(plan: Plan): string {
   const rules = natsRules(plan)
   const [first] = rules
   return [
-    `${NATS_MARK}: who may call and serve what under "${plan.prefix}".`,
+    `${NATS_HEADER}: who may call and serve what under "${plan.prefix}".`,
     '# nats-server reads it where its configuration says: include "<this file>"',
     "#",
     "# Passwords come from the environment of nats-server, each in double quotes, plain or encrypted by",

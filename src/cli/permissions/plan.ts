@@ -25,7 +25,7 @@ export interface Plan {
 }
 
 /** What the options of the command say: `alice=task.list,task.*`. */
-export interface GivenPlan {
+export interface PlanInput {
   readonly prefix: string
   readonly users: readonly string[]
   readonly workers: readonly string[]
@@ -33,7 +33,7 @@ export interface GivenPlan {
 }
 
 /** Who is on a broker. One that is named twice may do both. Throws a `UsageError` for what cannot be. */
-export function readPlan({ prefix, users, workers, hubs }: GivenPlan): Plan {
+export function readPlan({ prefix, users, workers, hubs }: PlanInput): Plan {
   checkSegment("--prefix", prefix)
   const drafts = new Map<string, Draft>()
   for (const text of users) callsOf(drafts, readEntry("--user", text))
@@ -132,13 +132,13 @@ function readEntry(option: string, text: string): Entry {
 
 const SEGMENT = /^[A-Za-z0-9_-]{1,64}$/
 const NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*$/
-const LONGEST_NAME = 255
+const MAX_NAME = 255
 
 function readPattern(option: string, text: string): OperationPattern {
   if (text === "*" || text === ">") return { kind: "all" }
   const below = /^(.*)\.[*>]$/.exec(text)?.[1]
   const name = below ?? text
-  if (!NAME.test(name) || name.length > LONGEST_NAME) {
+  if (!NAME.test(name) || name.length > MAX_NAME) {
     throw new UsageError(
       `${option}: ${JSON.stringify(text)} is no operation. Give an id ("task.list"), all below a name ("task.*") or all ("*").`,
     )

@@ -1,6 +1,6 @@
 import type { SchemaView } from "../input/schema.ts"
 import { readText } from "../input/text.ts"
-import { jsonText, oneLine, shown } from "../output.ts"
+import { jsonText, oneLine, escapeForTerminal } from "../output.ts"
 import type { Style } from "../output.ts"
 import type { Field } from "./fields.ts"
 import type { Terminal } from "./terminal.ts"
@@ -16,18 +16,20 @@ export interface Asking {
 }
 
 // Some APIs describe an input on several pages.
-const MOST_WORDS = 240
+const MAX_DESCRIPTION = 240
 // More than fit on a screen are typed, with the tab key's help.
-const MOST_CHOICES = 30
+const MAX_CHOICES = 30
 
 /** Asks for one field until the answer fits; `undefined` when it may be left out and was. */
 export async function askField(field: Field, asking: Asking): Promise<unknown> {
   if (field.only !== undefined) return field.only.value
   const { terminal, style } = asking
-  terminal.say(heading(field, style))
+  terminal.print(heading(field, style))
   const choices = choicesOf(field.view)
-  if (choices !== undefined && choices.length <= MOST_CHOICES) {
-    choices.forEach((choice, at) => terminal.say(`  ${at + 1}) ${shown(choice.text)}`))
+  if (choices !== undefined && choices.length <= MAX_CHOICES) {
+    choices.forEach((choice, at) =>
+      terminal.print(`  ${at + 1}) ${escapeForTerminal(choice.text)}`),
+    )
   }
   for (;;) {
     const answer = isList(field.view)
@@ -36,12 +38,12 @@ export async function askField(field: Field, asking: Asking): Promise<unknown> {
     if (answer === undefined) {
       if (field.view.default !== undefined) return field.view.default.value
       if (!field.isRequired) return undefined
-      terminal.say(style.yellow(`  ${shown(field.label)} is required. Ctrl-C stops.`))
+      terminal.print(style.yellow(`  ${escapeForTerminal(field.label)} is required. Ctrl-C stops.`))
       continue
     }
-    const fault = "fault" in answer ? answer.fault : asking.check(field, answer.value)
-    if (fault === undefined && "value" in answer) return answer.value
-    terminal.say(style.yellow(`  ${shown(fault ?? "")}`))
+    const issue = "fault" in answer ? answer.fault : asking.check(field, answer.value)
+    if (issue === undefined && "value" in answer) return answer.value
+    terminal.print(style.yellow(`  ${escapeForTerminal(issue ?? "")}`))
   }
 }
 
@@ -148,8 +150,8 @@ function heading({ label, view, isRequired }: Field, { bold, dim }: Style): stri
     ...(isRequired ? [] : ["optional"]),
     ...defaultOf(view),
   ].join(", ")
-  const words = description === "" ? "" : ` ${oneLine(description, MOST_WORDS)}`
-  return `${bold(shown(label))}:${words} ${dim(`(${about})`)}`
+  const words = description === "" ? "" : ` ${oneLine(description, MAX_DESCRIPTION)}`
+  return `${bold(escapeForTerminal(label))}:${words} ${dim(`(${about})`)}`
 }
 
 function defaultOf(view: SchemaView): readonly string[] {
@@ -176,5 +178,5 @@ const NAMES: Readonly<Record<string, string>> = {
 
 function promptFor(view: SchemaView, choices: readonly Choice[] | undefined): string {
   if (isYesNo(view)) return "y/n> "
-  return choices === undefined || choices.length > MOST_CHOICES ? "> " : `1-${choices.length}> `
+  return choices === undefined || choices.length > MAX_CHOICES ? "> " : `1-${choices.length}> `
 }

@@ -40,7 +40,7 @@ export async function askFields(
   const asking: Asking = {
     terminal,
     style: styled(io, io.stderr),
-    check: (field, answer) => faultAt(field, answer, target, schema),
+    check: (field, answer) => issueAt(field, answer, target, schema),
     readFile: (name) => reader.file(name, "The file"),
   }
   for (const field of fields) {
@@ -61,7 +61,7 @@ function filled(
 }
 
 /** What is wrong at the place of a field when it has this value; faults elsewhere are not its own. */
-function faultAt(
+function issueAt(
   { steps, label }: Field,
   answer: unknown,
   target: object,
@@ -70,11 +70,11 @@ function faultAt(
   const candidate = copyOf(target)
   assign(candidate, label, steps, answer)
   const place = steps.reduce((pointer, step) => childPointer(pointer, step), "")
-  const fault = collectErrors(schema, candidate).find(
+  const issue = collectErrors(schema, candidate).find(
     ({ path }) => path === place || path.startsWith(`${place}/`),
   )
-  if (fault === undefined) return undefined
-  return `${fault.path.slice(place.length)} ${fault.message}`.trim()
+  if (issue === undefined) return undefined
+  return `${issue.path.slice(place.length)} ${issue.message}`.trim()
 }
 
 function copyOf(value: unknown): object {

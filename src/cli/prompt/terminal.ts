@@ -8,7 +8,7 @@ import { wrapFor } from "../wrap.ts"
 /** A person at a terminal. */
 export interface Terminal {
   /** Says something, on a line of its own. */
-  say(text: string): void
+  print(text: string): void
   /** Asks for a line. Rejects with `Interrupted` at Ctrl-C, and with a `UsageError` at Ctrl-D. */
   ask(prompt: string, options?: AskOptions): Promise<string>
 }
@@ -77,7 +77,7 @@ class ReadlineTerminal implements Terminal {
     if (signal.aborted) this.#stop()
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.#sink.write(`${wrapFor(this.#sink, text)}\n`)
   }
 
@@ -86,7 +86,7 @@ class ReadlineTerminal implements Terminal {
     this.#completions = complete
     const early = this.#early.shift()
     if (early !== undefined) {
-      this.say(`${prompt}${isHidden ? "" : early}`)
+      this.print(`${prompt}${isHidden ? "" : early}`)
       return early
     }
     this.#lines.setPrompt(prompt)

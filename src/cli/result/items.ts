@@ -1,6 +1,6 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { CommandIO, TextSink } from "../model.ts"
-import { jsonText, shown, styled } from "../output.ts"
+import { jsonText, escapeForTerminal, styled } from "../output.ts"
 import { dataText, jsonOf } from "./show.ts"
 import type { ResultForm } from "./show.ts"
 
@@ -25,7 +25,7 @@ export class ItemWriter {
     const text = dataText(item, styled(this.#io))
     // A text of several lines would look like several items.
     const line = text.replaceAll(/\r\n|\r|\n/g, "\\n")
-    return typeof item.data === "string" ? shown(line) : line
+    return typeof item.data === "string" ? escapeForTerminal(line) : line
   }
 }
 

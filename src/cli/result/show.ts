@@ -1,7 +1,7 @@
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import { encodeEnvelope } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, OptionSpecs } from "../model.ts"
-import { jsonText, note, printJson, shown, styled } from "../output.ts"
+import { jsonText, note, printJson, escapeForTerminal, styled } from "../output.ts"
 import type { Style } from "../output.ts"
 import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
 
@@ -57,7 +57,7 @@ function showData(envelope: ResponseEnvelope, io: CommandIO): void {
   }
   const isText = typeof data === "string" || blocksOf(envelope) !== undefined
   const text = dataText(envelope, styled(io), 2)
-  const safe = isText && isTerminal ? shown(text) : text
+  const safe = isText && isTerminal ? escapeForTerminal(text) : text
   io.stdout.write(safe.endsWith("\n") ? safe : `${safe}\n`)
   noteBytes(envelope, io)
 }
@@ -66,7 +66,7 @@ function noteBytes(envelope: ResponseEnvelope, io: CommandIO): void {
   const found = bytesIn(envelope)
   if (found.length === 0) return
   const what = found.map(({ bytes, type }) => `${sizeText(bytes.length)} of ${type}`).join(", ")
-  note(io, shown(`The result has ${what}. Write it to a file: --output <file>`))
+  note(io, escapeForTerminal(`The result has ${what}. Write it to a file: --output <file>`))
 }
 
 /** JSON with its names, texts and numbers told apart. */

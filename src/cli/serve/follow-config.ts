@@ -2,7 +2,7 @@ import type { SettledConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { watchFiles } from "../../hub/watch.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, note, shown } from "../output.ts"
+import { printError, note, escapeForTerminal } from "../output.ts"
 
 /** Reads the configuration again whenever its file changes; a mistake in it changes nothing. */
 export function followConfig(
@@ -21,11 +21,11 @@ export function followConfig(
       if (isClosed) return
       const isServedAnew = JSON.stringify(config.server) !== JSON.stringify(hub.config.server)
       await hub.apply(config)
-      note(io, `${shown(file)} has changed and is in use.`)
+      note(io, `${escapeForTerminal(file)} has changed and is in use.`)
       if (isServedAnew) note(io, `What is under "server" counts after a restart.`)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      complain(io, `${shown(reason)}\nThe configuration from before stays in use.`)
+      printError(io, `${escapeForTerminal(reason)}\nThe configuration from before stays in use.`)
     }
   }
   const watching = watchFiles([file], () => {

@@ -1,18 +1,18 @@
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { CommandIO } from "../model.ts"
-import { complain, note, oneLine, styled } from "../output.ts"
+import { printError, note, oneLine, styled } from "../output.ts"
 
 /** Tells on standard error how each source is doing, a line whenever that changes. */
-export function tellProgress(hub: Hub, io: CommandIO): () => void {
+export function printProgress(hub: Hub, io: CommandIO): () => void {
   const widest = Math.max(0, ...hub.config.sources.map(({ name }) => name.length))
-  const told = new Map<string, string>()
+  const lastLines = new Map<string, string>()
   return hub.onStatus((status) => {
     const line = progressLine(status, io, widest)
-    if (line === undefined || told.get(status.name) === line) return
-    told.set(status.name, line)
+    if (line === undefined || lastLines.get(status.name) === line) return
+    lastLines.set(status.name, line)
     // What is wrong is said also to those who want to hear little.
     if (status.state === "ready") note(io, line)
-    else complain(io, line)
+    else printError(io, line)
   })
 }
 

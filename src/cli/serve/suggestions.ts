@@ -10,7 +10,7 @@ export interface Suggestion {
 }
 
 // Looking at a schema may mean making it: of a thousand imported operations a few are enough.
-const MOST_LOOKED_AT = 200
+const MAX_EXAMINED = 200
 
 /** Three commands that work as they stand, made of what there is. Nothing in them changes anything. */
 export function suggestions(
@@ -20,7 +20,7 @@ export function suggestions(
 ): Suggestion[] {
   const on = (...words: readonly string[]): string =>
     `${program} ${shellLine([...words, "--hub", hub])}`
-  const open = specs.filter(isOpen).slice(0, MOST_LOOKED_AT)
+  const open = specs.filter(isOpen).slice(0, MAX_EXAMINED)
   const lines: Suggestion[] = [{ line: on("list"), what: "what there is" }]
   const call = suggestedCall(open)
   if (call !== undefined) lines.push({ line: on("call", ...call.words), what: call.what })

@@ -12,7 +12,7 @@ export interface Places {
 }
 
 /** Says what is served and where; for a program as one JSON value. */
-export function tellSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {
+export function printSummary(hub: Hub, places: Places, isJson: boolean, io: CommandIO): void {
   if (isJson) {
     const { url, consoleUrl = null, mcpUrl = null, wsUrl = null } = places
     const openapiUrl = `${url}/openapi.json`

@@ -28,9 +28,9 @@ export async function configFor(
     await (await import("../trust/require-trust.ts")).requireTrust(file, args, io)
   }
   const config = file === undefined ? undefined : await load(resolve(io.cwd, file), io, fresh)
-  if (config === undefined) return chosen(await settle(own, io), args)
-  if (own.length === 0) return chosen(config, args)
-  return chosen(merged(config, await settle(own, io)), args)
+  if (config === undefined) return selectSources(await resolveSources(own, io), args)
+  if (own.length === 0) return selectSources(config, args)
+  return selectSources(merged(config, await resolveSources(own, io)), args)
 }
 
 async function configFile(io: CommandIO): Promise<string> {
@@ -49,7 +49,10 @@ async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<
   return await loadConfig(path, { env, fresh })
 }
 
-async function settle(sources: readonly SourceConfig[], io: CommandIO): Promise<SettledConfig> {
+async function resolveSources(
+  sources: readonly SourceConfig[],
+  io: CommandIO,
+): Promise<SettledConfig> {
   const { settleConfig } = await import("../../config.ts")
   return settleConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
 }
@@ -77,7 +80,7 @@ function located(source: SourceConfig, cwd: string): SourceConfig {
 }
 
 /** Only the sources that `--source` names. */
-function chosen(config: SettledConfig, args: CommandArgs): SettledConfig {
+function selectSources(config: SettledConfig, args: CommandArgs): SettledConfig {
   const wanted = args.texts("source")
   if (wanted.length === 0) return config
   const names = config.sources.map(({ name }) => name)

@@ -21,14 +21,14 @@ export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | 
       `--hub and --${own} exclude each other: a hub has sources of its own. Leave one out.`,
     )
   }
-  const given = asked ?? (own === undefined ? filled(env["OPERATIONS_HUB"]) : undefined)
-  if (given === undefined) {
+  const address = asked ?? (own === undefined ? filled(env["OPERATIONS_HUB"]) : undefined)
+  if (address === undefined) {
     if (!args.flag("token")) return undefined
     throw new UsageError("--token is for a hub: say which with --hub <url> or OPERATIONS_HUB.")
   }
   const where = asked === undefined ? "OPERATIONS_HUB" : "--hub"
   const token = args.text("token") ?? filled(env["OPERATIONS_TOKEN"])
-  const url = hubUrl(given, where)
+  const url = hubUrl(address, where)
   if (token === undefined) return { url, token }
   if (!args.flag("insecure")) refuseReadable(url)
   return { url, token: headerSafe(token) }
@@ -42,8 +42,10 @@ function refuseReadable(url: string): void {
 }
 
 /** `localhost:3000` and `http://localhost:3000/` as `http://localhost:3000`. */
-function hubUrl(given: string, where: string): string {
-  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `${schemeOf(given)}://${given}`
+function hubUrl(address: string, where: string): string {
+  const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address)
+    ? address
+    : `${schemeOf(address)}://${address}`
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url === undefined || !/^https?:$/.test(url.protocol)) {
     throw new UsageError(`${where} takes the address of a hub, such as http://127.0.0.1:3000.`)

@@ -21,7 +21,7 @@ export function openLocal(config: SettledConfig, io: CommandIO): Target {
 }
 
 // More than anybody reads, and as much as a hub gives for a search.
-const MOST_FOUND = 1000
+const MAX_FOUND = 1000
 
 class LocalTarget implements Target {
   readonly #config: SettledConfig
@@ -48,7 +48,7 @@ class LocalTarget implements Target {
         ? publicSpecs(registry)
             .filter((spec) => namespace === undefined || spec.namespace === namespace)
             .filter((spec) => type === undefined || spec.type === type)
-        : registry.search(query, { limit: MOST_FOUND, namespace, type }).map(({ spec }) => spec)
+        : registry.search(query, { limit: MAX_FOUND, namespace, type }).map(({ spec }) => spec)
     const operations = specs.slice(0, limit).map(listed)
     return { operations, total: specs.length }
   }

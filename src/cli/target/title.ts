@@ -4,7 +4,7 @@ import { basename, resolve } from "node:path"
 /** Names of documents that say nothing about whose they are. */
 const DULL = /^(?:openapi|swagger|api|spec|schema|index|document)s?(?:[._-]?v?\d+)*$/i
 const HEAD_BYTES = 64 * 1024
-const LONGEST = 40
+const MAX_TITLE = 40
 
 /**
  * A namespace from the title of a document whose file name says nothing: `openapi.json`.
@@ -34,7 +34,7 @@ function namespaceOf(title: string): string | undefined {
   let name = ""
   for (const word of words) {
     const longer = name === "" ? word : `${name}_${word}`
-    if (longer.length > LONGEST) break
+    if (longer.length > MAX_TITLE) break
     name = longer
   }
   return name === "" ? undefined : name

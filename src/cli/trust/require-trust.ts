@@ -33,8 +33,8 @@ async function isAgreed(file: string, io: CommandIO): Promise<boolean> {
   const { consequencesOf } = await import("./consequences.ts")
   const lines = await consequencesOf(file, io)
   return await withTerminal(io, async (terminal) => {
-    terminal.say(`${oneLine(file)} is new or has changed. Opening it:`)
-    for (const line of lines) terminal.say(`  ${line}`)
+    terminal.print(`${oneLine(file)} is new or has changed. Opening it:`)
+    for (const line of lines) terminal.print(`  ${line}`)
     const answer = await terminal.ask("Trust it as it is now? [y/N] ")
     return /^y(?:es)?$/i.test(answer.trim())
   })

@@ -3,7 +3,7 @@ import { dirname } from "node:path"
 import { UsageError } from "../model.ts"
 
 /** How every file begins that this command wrote. */
-const MARK = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
+const HEADER = /^(?:\uFEFF)?\/\* eslint-disable \*\/\r?\n\/\/ Written by `operations types`/
 
 /** The declarations that a file holds; `undefined` when there is none. Refuses what somebody else wrote. */
 export async function readTypes(path: string, shown: string): Promise<string | undefined> {
@@ -17,7 +17,7 @@ export async function readTypes(path: string, shown: string): Promise<string | u
     if (code === "EISDIR") throw new UsageError(`"${shown}" is a folder; -o takes a file.`)
     throw unusable("read", shown, error)
   }
-  if (text.trim() !== "" && !MARK.test(text)) {
+  if (text.trim() !== "" && !HEADER.test(text)) {
     throw new UsageError(
       `"${shown}" was not written by this command, and is left as it is. Give another file with -o.`,
     )

@@ -5,7 +5,7 @@ import type { HTTPAnswer, RequestSlot } from "../exchange.ts"
 import type { Refused } from "../exchange.ts"
 
 /** Who calls, and for how long that holds. */
-export interface Caller {
+export interface AuthenticatedCaller {
   readonly identity: Identity | undefined
   readonly expiresAt?: number | undefined
 }
@@ -52,7 +52,7 @@ export class Entrance implements Admitted, RequestSlot {
   isStream = false
 
   constructor(
-    { identity, expiresAt }: Caller,
+    { identity, expiresAt }: AuthenticatedCaller,
     headers: Readonly<Record<string, string>>,
     account: Account,
   ) {

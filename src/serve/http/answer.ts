@@ -83,7 +83,7 @@ export function isStream(body: HTTPAnswer["body"]): body is HTTPStream {
 }
 
 /** Where a stream goes that nobody reads: it ends before it begins. */
-export const NOWHERE: HTTPSink = {
+export const NULL_SINK: HTTPSink = {
   isGone: true,
   write: () => false,
   drained: () => Promise.resolve(),

@@ -38,7 +38,7 @@ export type Routes = readonly Route[]
 /** What routes work with. */
 export interface HTTPContext {
   readonly registry: AnyRegistry
-  readonly options: SettledHTTPOptions
+  readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
   /** True from the moment that `close` was called. */
@@ -132,7 +132,7 @@ export interface RestOptions {
 }
 
 /** Options with everything filled in. */
-export interface SettledHTTPOptions {
+export interface ResolvedHTTPOptions {
   readonly title: string
   readonly version: string
   readonly description: string | undefined
@@ -154,13 +154,13 @@ export interface SettledHTTPOptions {
   readonly maxDepth: number
   readonly rateLimit: RateLimitOptions | undefined
   readonly maxConcurrency: number
-  readonly sse: SettledSSEOptions
+  readonly sse: ResolvedSSEOptions
   readonly timeout: number | undefined
   readonly reporting: ErrorReporting
 }
 
 /** Streams of server-sent events. */
-export interface SettledSSEOptions {
+export interface ResolvedSSEOptions {
   readonly heartbeatMs: number
   /** Per identity. */
   readonly maxStreams: number

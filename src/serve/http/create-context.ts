@@ -17,15 +17,15 @@ import { parseBounded } from "./json.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import { problemAnswer, toProblem } from "./problem.ts"
 import { HTTPRefusal } from "./context.ts"
-import type { HTTPContext, SettledHTTPOptions } from "./context.ts"
+import type { HTTPContext, ResolvedHTTPOptions } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 import { EventStream, turn } from "./sse.ts"
 import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
 
 /** Runs what requests ask for, and knows what is running. */
-export class Serving implements HTTPContext {
+export class ServerContext implements HTTPContext {
   readonly registry: AnyRegistry
-  readonly options: SettledHTTPOptions
+  readonly options: ResolvedHTTPOptions
   readonly clock: Clock
   readonly logger: Logger
   isDraining = false
@@ -38,7 +38,7 @@ export class Serving implements HTTPContext {
     { readonly of: AccessRequirement | undefined }
   >()
 
-  constructor(registry: AnyRegistry, options: SettledHTTPOptions, clock: Clock, logger: Logger) {
+  constructor(registry: AnyRegistry, options: ResolvedHTTPOptions, clock: Clock, logger: Logger) {
     this.registry = registry
     this.options = options
     this.clock = clock

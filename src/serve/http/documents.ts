@@ -5,7 +5,7 @@ import type { HTTPContext, Routes } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 
 // So many different views of the API are kept.
-const MOST_KEPT = 16
+const MAX_CACHED = 16
 
 /** `GET /openapi.json`: what the caller may call. Made again when the registry has changed. */
 export function createDocuments(context: HTTPContext, stops: (() => void)[]): Routes {
@@ -24,7 +24,7 @@ export function createDocuments(context: HTTPContext, stops: (() => void)[]): Ro
         let text = texts.get(key)
         if (text === undefined) {
           text = documentText(context, caller, { openapi, mountPath, restPath: rest.path })
-          if (texts.size >= MOST_KEPT) texts.clear()
+          if (texts.size >= MAX_CACHED) texts.clear()
           texts.set(key, text)
         }
         return context.json(text)

@@ -5,13 +5,13 @@ import { turn } from "./sse.ts"
 /** Counts what runs, and waits for its end. */
 export class Drain {
   readonly #clock: Clock
-  readonly #patienceMs: number
+  readonly #timeoutMs: number
   #running = 0
   #whenIdle: (() => void) | undefined
 
-  constructor(clock: Clock, patienceMs: number) {
+  constructor(clock: Clock, timeoutMs: number) {
     this.#clock = clock
-    this.#patienceMs = patienceMs
+    this.#timeoutMs = timeoutMs
   }
 
   begin(): void {
@@ -26,7 +26,7 @@ export class Drain {
   async wait(): Promise<void> {
     if (this.#running === 0) return
     await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimeout(resolve, this.#patienceMs)
+      const timer = this.#clock.setTimeout(resolve, this.#timeoutMs)
       setRef(timer, true)
       this.#whenIdle = () => {
         this.#clock.clearTimeout(timer)
@@ -36,7 +36,7 @@ export class Drain {
   }
 
   /** Gives what was just ended a moment to say so. */
-  async settle(): Promise<void> {
+  async yieldTurn(): Promise<void> {
     if (this.#running > 0) await turn()
   }
 }

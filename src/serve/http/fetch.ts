@@ -2,7 +2,7 @@ import type { Authenticated } from "../authenticated.ts"
 import { readWebBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
-import { NOWHERE, isStream } from "./answer.ts"
+import { NULL_SINK, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPIncoming, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
@@ -74,7 +74,7 @@ export function toResponse(answer: HTTPAnswer, incoming: WebIncoming): Response 
   }
   if (isHead) {
     // Settles whatever happens.
-    void body.run(NOWHERE)
+    void body.run(NULL_SINK)
     return new Response(null, { status, headers })
   }
   return new Response(readable(body, incoming.leaving), { status, headers })

@@ -10,9 +10,9 @@ import type { Authenticate } from "../gate.ts"
 import { isLoopback } from "../upgrade.ts"
 import type { UpgradeRequestLike, UpgradeRules } from "../upgrade.ts"
 import { Entrance } from "./admission.ts"
-import type { Admission, Caller } from "./admission.ts"
+import type { Admission, AuthenticatedCaller } from "./admission.ts"
 import type { Refused } from "../exchange.ts"
-import { askWho, judge } from "./auth/ask.ts"
+import { runAuthenticate, toVerdict } from "./auth/ask.ts"
 import type { Verdict } from "./auth/ask.ts"
 import { createAuthenticate, readCredential } from "./auth/authenticator.ts"
 import type { AuthOptions } from "./auth/options.ts"
@@ -76,7 +76,7 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   )
 }
 
-const NOBODY: Caller = { identity: undefined }
+const NOBODY: AuthenticatedCaller = { identity: undefined }
 
 class RequestGuard implements Guard {
   readonly packages: AuthPackages
@@ -89,7 +89,7 @@ class RequestGuard implements Guard {
   readonly #logger: Logger
 
   constructor(options: GuardOptions, clock: Clock, logger: Logger) {
-    this.authenticate = settleAuthenticate(options, clock)
+    this.authenticate = resolveAuthenticate(options, clock)
     this.packages = new AuthPackages(options.auth, logger)
     this.#timeout = options.authenticateTimeout ?? 10_000
     this.#sources = new Sources(options, this.isAuthenticated)
@@ -129,10 +129,10 @@ class RequestGuard implements Guard {
     }
     if (mount?.isPublic === true) return this.#enter(incoming, NOBODY, headers)
     if (incoming.identity !== undefined) {
-      return this.#decide(incoming, judge(incoming.identity, this.#clock), headers)
+      return this.#decide(incoming, toVerdict(incoming.identity, this.#clock), headers)
     }
     if (this.authenticate === undefined) return this.#enter(incoming, NOBODY, headers)
-    const verdict = askWho(this.authenticate, incoming.like, this.#timeout, this.#clock)
+    const verdict = runAuthenticate(this.authenticate, incoming.like, this.#timeout, this.#clock)
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#decide(incoming, settled, headers))
       : this.#decide(incoming, verdict, headers)
@@ -174,7 +174,12 @@ class RequestGuard implements Guard {
 
   /** Throws instead of a refusal; the message is for the log. */
   readonly #upgrade: Authenticate = (like) => {
-    const verdict = askWho(this.authenticate as Authenticate, like, this.#timeout, this.#clock)
+    const verdict = runAuthenticate(
+      this.authenticate as Authenticate,
+      like,
+      this.#timeout,
+      this.#clock,
+    )
     return verdict instanceof Promise
       ? verdict.then((settled) => this.#letUp(like, settled))
       : this.#letUp(like, verdict)
@@ -192,7 +197,7 @@ class RequestGuard implements Guard {
 
   #enter(
     incoming: HTTPIncoming,
-    caller: Caller,
+    caller: AuthenticatedCaller,
     headers: Readonly<Record<string, string>>,
   ): Admission {
     const account = this.accounts.of(caller.identity, incoming.like)
@@ -216,7 +221,7 @@ class RequestGuard implements Guard {
   }
 }
 
-function settleAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
+function resolveAuthenticate(options: GuardOptions, clock: Clock): Authenticate | undefined {
   const { auth, authenticate } = options
   if (auth !== undefined && authenticate !== undefined) {
     throw new TypeError("Give either auth or authenticate; auth takes a function too.")

@@ -22,9 +22,9 @@ export interface OperationPage {
 }
 
 const PAGE = 100
-const MOST = 500
+const MAX_PAGE = 500
 /** As far as results of a search can be leafed through. */
-const MOST_FOUND = 1000
+const MAX_FOUND = 1000
 const MAX_QUERY = 1000
 const TYPES: readonly string[] = ["query", "mutation", "subscription"]
 
@@ -60,7 +60,7 @@ function readFilter(urlQuery: string): Filter {
     throw wrong("type", `must be one of ${TYPES.join(", ")}`)
   }
   const limit = first("limit") ?? String(PAGE)
-  if (!/^[1-9]\d{0,5}$/.test(limit)) throw wrong("limit", `must be a number from 1 to ${MOST}`)
+  if (!/^[1-9]\d{0,5}$/.test(limit)) throw wrong("limit", `must be a number from 1 to ${MAX_PAGE}`)
   const query = first("query")?.trim()
   if (query !== undefined && query.length > MAX_QUERY) {
     throw wrong("query", `must have at most ${MAX_QUERY} characters`)
@@ -69,7 +69,7 @@ function readFilter(urlQuery: string): Filter {
     query: query === "" ? undefined : query,
     namespace: first("namespace"),
     type: type as OperationType | undefined,
-    limit: Math.min(Number(limit), MOST),
+    limit: Math.min(Number(limit), MAX_PAGE),
     cursor: first("cursor"),
   }
 }
@@ -109,7 +109,7 @@ function byRank(
   const start = cursor === undefined ? 0 : Number(/^at:(\d{1,6})$/.exec(cursor)?.[1] ?? Number.NaN)
   if (Number.isNaN(start)) throw wrongCursor()
   const found = context.registry
-    .search(query, { limit: MOST_FOUND, namespace, type, identity })
+    .search(query, { limit: MAX_FOUND, namespace, type, identity })
     .filter(({ id }) => {
       const spec = context.find(id)
       return spec !== undefined && isWanted(spec) && hasHandler(context.registry, id)

@@ -103,7 +103,7 @@ function removedPath(path: string, originalUrl: string): string {
 }
 
 /** A path as it is compared: a slash in front, none at the end; the root is nothing at all. */
-export function settlePath(option: string, path: string): string {
+export function normalizePath(option: string, path: string): string {
   const text = path === "/" ? "" : path
   if (text === "" || (/^(?:\/[\w.~-]+)+$/.test(text) && !/\/\.\.?(?:\/|$)/.test(text))) return text
   throw new TypeError(

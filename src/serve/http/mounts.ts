@@ -4,7 +4,7 @@ import { MOUNT } from "../mount.ts"
 import type { Mountable, MountedServer } from "../mount.ts"
 import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming } from "../exchange.ts"
-import { settlePath } from "./mount-path.ts"
+import { normalizePath } from "./mount-path.ts"
 import type { HTTPCaller } from "../caller.ts"
 
 /**
@@ -98,7 +98,7 @@ function resolveMount(
   clock: Clock,
 ): Mount {
   const name = `mounts["${key}"]`
-  const path = settlePath("mounts", key)
+  const path = normalizePath("mounts", key)
   if (path === "") throw new TypeError(`toHTTP(): mounts needs paths such as "/mcp".`)
   const options = isMountOptions(given) ? given : undefined
   const mount = options === undefined ? (given as ServerLike | MountHandler) : options.mount

@@ -2,7 +2,7 @@ import type { Identity } from "../../core/types.ts"
 import { readNodeBody } from "../read-body.ts"
 import type { RequestSlot } from "../read-body.ts"
 import { byteLength } from "../text-size.ts"
-import { NOWHERE, isStream } from "./answer.ts"
+import { NULL_SINK, isStream } from "./answer.ts"
 import { Leaving } from "./leaving.ts"
 import type { HTTPAnswer, HTTPHandler, HTTPIncoming, HTTPSink, HTTPStream } from "../exchange.ts"
 import type { MountPaths } from "./mount-path.ts"
@@ -65,8 +65,8 @@ class NodeIncoming implements HTTPIncoming {
     body: unknown,
   ) {
     const { method = "GET", url = "/", originalUrl } = request
-    const mark = url.indexOf("?")
-    const path = mark === -1 ? url : url.slice(0, mark)
+    const queryAt = url.indexOf("?")
+    const path = queryAt === -1 ? url : url.slice(0, queryAt)
     this.method = method
     if (paths === undefined || originalUrl === undefined || originalUrl === url) {
       this.path = path
@@ -76,7 +76,7 @@ class NodeIncoming implements HTTPIncoming {
       this.path = placed.path
       this.mountPath = placed.mountPath
     }
-    this.query = mark === -1 ? "" : url.slice(mark + 1)
+    this.query = queryAt === -1 ? "" : url.slice(queryAt + 1)
     this.like = request
     this.#response = response
     this.#body = body
@@ -122,15 +122,15 @@ class NodeIncoming implements HTTPIncoming {
 }
 
 /** Stands for an answer that somebody else has written. */
-export const TAKEN: HTTPAnswer = { status: 0, headers: {} }
+export const ALREADY_SENT: HTTPAnswer = { status: 0, headers: {} }
 
 function send(answer: HTTPAnswer, incoming: NodeIncoming, response: HTTPResponseLike): void {
-  if (answer === TAKEN) return
+  if (answer === ALREADY_SENT) return
   const { status, headers, body } = answer
   const isHead = incoming.method === "HEAD"
   if (isStream(body) && (isHead || response.destroyed)) {
     // Settles whatever happens.
-    void body.run(NOWHERE)
+    void body.run(NULL_SINK)
   }
   if (response.destroyed) return
   const { knownId } = incoming

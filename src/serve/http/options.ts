@@ -15,8 +15,8 @@ import { RATE_LIMIT_OPTIONS } from "../accounts.ts"
 import type { RateLimitOptions } from "../accounts.ts"
 import type { HTTPAnswer, HTTPIncoming } from "../exchange.ts"
 import type { HTTPMount, MountOptions } from "./mounts.ts"
-import type { HTTPContext, RestOptions, Routes, SettledHTTPOptions } from "./context.ts"
-import { settlePath } from "./mount-path.ts"
+import type { HTTPContext, RestOptions, Routes, ResolvedHTTPOptions } from "./context.ts"
+import { normalizePath } from "./mount-path.ts"
 
 /** Options of `toHTTP`. */
 export interface HTTPServerOptions extends ErrorReporting {
@@ -152,16 +152,16 @@ export const HTTP_OPTIONS: OptionsSchema<HTTPServerOptions> = {
 }
 
 /** Fills in what was left out; throws a `TypeError` for a path that cannot be served. */
-export function settleHTTPOptions(options: HTTPServerOptions): SettledHTTPOptions {
+export function resolveHTTPOptions(options: HTTPServerOptions): ResolvedHTTPOptions {
   const { gateway = true, rest = true, sse = {}, auth, authenticate, timeout } = options
   const restPath = typeof rest === "object" ? rest.path : "/api"
   return {
     title: options.title ?? "Operations",
     version: options.version ?? "1.0.0",
     description: options.description,
-    basePath: settlePath("basePath", options.basePath ?? ""),
+    basePath: normalizePath("basePath", options.basePath ?? ""),
     gateway,
-    rest: rest === false ? undefined : { path: settlePath("rest.path", restPath) },
+    rest: rest === false ? undefined : { path: normalizePath("rest.path", restPath) },
     isExposed: exposure(options.expose ?? {}),
     isFiltered: options.expose !== undefined,
     auth,

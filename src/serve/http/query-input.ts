@@ -123,13 +123,13 @@ function kindOf(schema: JsonSchema, root: JsonSchema): ParameterKind {
 /** The same without a look at items, of which there may be no end. */
 function ownKindOf(schema: JsonSchema, root: JsonSchema): "text" | "literal" | "json" | "array" {
   const types = typesOf(schema, root)
-  const told = [...types].filter((type) => type !== "null")
-  if (told.length === 0) return types.has("null") ? "literal" : "json"
-  if (told.every((type) => type === "string")) return "text"
-  if (!told.some((type) => type === "string" || type === "object" || type === "array")) {
+  const nonNull = [...types].filter((type) => type !== "null")
+  if (nonNull.length === 0) return types.has("null") ? "literal" : "json"
+  if (nonNull.every((type) => type === "string")) return "text"
+  if (!nonNull.some((type) => type === "string" || type === "object" || type === "array")) {
     return "literal"
   }
-  return told.every((type) => type === "array") ? "array" : "json"
+  return nonNull.every((type) => type === "array") ? "array" : "json"
 }
 
 interface Place {

@@ -24,7 +24,7 @@ export interface EventStreamParts {
 }
 
 // More than this at once makes nothing cheaper.
-const MOST_JOINED = 16 * 1024
+const MAX_JOINED = 16 * 1024
 
 /**
  * Items as server-sent events.
@@ -52,7 +52,7 @@ export class EventStream implements HTTPStream, Beating, Endable {
     this.#parts = parts
     this.#first = first
     this.#id = parts.lastId
-    this.#limit = Math.min(MOST_JOINED, parts.maxBufferBytes)
+    this.#limit = Math.min(MAX_JOINED, parts.maxBufferBytes)
   }
 
   async run(sink: HTTPSink): Promise<void> {

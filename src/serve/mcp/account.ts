@@ -5,7 +5,7 @@ import { expired, whenExpired } from "../expiry.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import type { Incoming } from "./incoming.ts"
 import type { RequestId } from "./sdk.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 
 /** Charges for the messages of a batch beyond the first, which the request itself has paid for. */
 export function chargeBatch({ mount }: Incoming, body: unknown): Response | undefined {
@@ -16,7 +16,7 @@ export function chargeBatch({ mount }: Incoming, body: unknown): Response | unde
 /** A response that stays open: it counts among the streams of its caller, and ends with its credential. */
 export async function asStream(
   { mount }: Incoming,
-  { expiresAt }: Caller,
+  { expiresAt }: MCPCaller,
   open: () => Promise<Response>,
 ): Promise<Response> {
   const full = limited(mount?.openStream())
@@ -39,7 +39,7 @@ export interface RequestedCalls {
 /** The response to calls: they are cancelled when the credential expires that they were made with. */
 export async function untilExpired(
   { mount }: Incoming,
-  { expiresAt }: Caller,
+  { expiresAt }: MCPCaller,
   { ids, cancel, refuse: refused }: RequestedCalls,
   open: () => Promise<Response>,
 ): Promise<Response> {

@@ -3,14 +3,14 @@ import { setRef } from "../../internal/defer.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Identity } from "../../core/types.ts"
-import { takeApart } from "../authenticated.ts"
+import { splitExpiry } from "../authenticated.ts"
 import type { Authenticated } from "../authenticated.ts"
 import type { Authenticate } from "../gate.ts"
 import { readBearerToken } from "../upgrade.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import { isRecord } from "./records.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 
 /** Where clients get tokens for this server: RFC 9728. */
 export interface ResourceMetadata {
@@ -67,11 +67,11 @@ export interface AuthInfoLike {
   readonly extra?: Readonly<Record<string, unknown>> | undefined
 }
 
-const ANONYMOUS: Caller = { identity: undefined }
+const ANONYMOUS: MCPCaller = { identity: undefined }
 const WELL_KNOWN = "/.well-known/oauth-protected-resource"
 
 /** Finds out who calls, or says what is missing. */
-export class Doorkeeper {
+export class Authenticator {
   readonly #options: AuthOptions
   readonly #logger: Logger
   readonly #metadata: { readonly path: string; readonly url: string } | undefined
@@ -83,7 +83,7 @@ export class Doorkeeper {
   }
 
   /** Whether a request is from someone whose name was checked, here or before. */
-  checks(given: GivenCaller | undefined): boolean {
+  hasCheckedIdentity(given: GivenCaller | undefined): boolean {
     return this.#options.authenticate !== undefined || identityGiven(given) !== undefined
   }
 
@@ -105,10 +105,10 @@ export class Doorkeeper {
   async admit(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
-    resolved?: Caller,
-  ): Promise<Caller | Response> {
+    resolved?: MCPCaller,
+  ): Promise<MCPCaller | Response> {
     const { requiredScopes = [] } = this.#options
-    const caller = resolved ?? (await this.#find(request, given))
+    const caller = resolved ?? (await this.#authenticate(request, given))
     if (caller === undefined) return this.unauthorized(readBearerToken(request) !== undefined)
     const { identity } = caller
     const missing = requiredScopes.filter((scope) => !(identity?.scopes.includes(scope) ?? false))
@@ -124,19 +124,19 @@ export class Doorkeeper {
     return refuse(401, NOT_SERVED, message, { headers: { "WWW-Authenticate": challenge } })
   }
 
-  async #find(
+  async #authenticate(
     request: UpgradeRequestLike,
     given: GivenCaller | undefined,
-  ): Promise<Caller | undefined> {
+  ): Promise<MCPCaller | undefined> {
     const { authenticate } = this.#options
     const known = identityGiven(given)
-    if (known !== undefined) return this.#hold(known)
+    if (known !== undefined) return this.#callerFor(known)
     if (authenticate === undefined) return ANONYMOUS
-    const found = await this.#ask(authenticate, request)
-    return found === undefined ? undefined : this.#hold(found)
+    const found = await this.#runAuthenticate(authenticate, request)
+    return found === undefined ? undefined : this.#callerFor(found)
   }
 
-  async #ask(
+  async #runAuthenticate(
     authenticate: Authenticate,
     request: UpgradeRequestLike,
   ): Promise<Authenticated | null | undefined> {
@@ -162,9 +162,9 @@ export class Doorkeeper {
   }
 
   /** The identity as handlers see it, unless its time is over. */
-  #hold(found: Authenticated | null): Caller | undefined {
+  #callerFor(found: Authenticated | null): MCPCaller | undefined {
     if (found === null) return ANONYMOUS
-    const holder = takeApart(found, systemClock)
+    const holder = splitExpiry(found, systemClock)
     if (typeof holder !== "string") return holder
     this.#logger.info("An MCP request was refused", { status: 401, reason: holder })
     return undefined

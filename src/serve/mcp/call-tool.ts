@@ -5,7 +5,7 @@ import { InputRounds } from "./input-rounds.ts"
 import { liveInput } from "./live-input.ts"
 import { clientLog, isLogLevel } from "./log.ts"
 import type { LogLevel } from "./log.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { MCPSurface, SurfaceCall } from "./model.ts"
 import { ProgressSender } from "./progress.ts"
 import { isRecord } from "./records.ts"
@@ -36,10 +36,10 @@ export async function callTool(
 ): Promise<object> {
   const { name, arguments: input = {} } = params
   if (typeof name !== "string") {
-    throw new ProtocolFault(-32602, "tools/call needs params.name, the name of a tool.")
+    throw new ProtocolError(-32602, "tools/call needs params.name, the name of a tool.")
   }
   if (!isRecord(input)) {
-    throw new ProtocolFault(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
+    throw new ProtocolError(-32602, `tools/call: params.arguments of "${name}" must be an object.`)
   }
   const progress = progressOf(context)
   const common: Omit<SurfaceCall, "signal"> = {

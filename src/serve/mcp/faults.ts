@@ -4,16 +4,16 @@ import { HIDDEN_MESSAGE } from "../../internal/error-text.ts"
 import { isCapabilityRequired } from "../../mcp/errors.ts"
 import { mapError } from "../../core/map-error.ts"
 import { isPlainRecord } from "../../schema/json.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { SurfaceResult } from "./model.ts"
 import type { OperationTool } from "./tool.ts"
 
 const MAX_DETAILS = 4096
-const MAX_FAULTS = 32
+const MAX_ISSUES = 32
 
 /** No such tool; the same words for one that this caller may not use. */
-export function unknownTool(name: string): ProtocolFault {
-  return new ProtocolFault(-32602, `Unknown tool: ${name.slice(0, 200)}`)
+export function unknownTool(name: string): ProtocolError {
+  return new ProtocolError(-32602, `Unknown tool: ${name.slice(0, 200)}`)
 }
 
 /**
@@ -31,10 +31,10 @@ export function failureOf(
 ): SurfaceResult {
   const error = mapError(thrown)
   // The client's mistake, not the operation's.
-  if (error.cause instanceof ProtocolFault) throw error.cause
+  if (error.cause instanceof ProtocolError) throw error.cause
   const visible = failures.answer(error, { ...call, operationId: tool.id })
-  const fault = protocolFault(error, tool)
-  if (fault !== undefined) throw fault
+  const protocolError = protocolErrorOf(error, tool)
+  if (protocolError !== undefined) throw protocolError
   return errorText(visible, pointer, tool, call.requestId)
 }
 
@@ -48,12 +48,12 @@ export function errorText(
   const json = mapError(thrown).toJSON()
   const { code, message, details, retryAfterMs, retryable, mayHaveExecuted } = json
   const { requestId } = callId === undefined ? json : { requestId: callId }
-  const faults = code === "VALIDATION_ERROR" ? faultLines(details, tool, pointer) : []
+  const issues = code === "VALIDATION_ERROR" ? issueLines(details, tool, pointer) : []
   // The message names the faults, too, with paths that the caller did not write.
   const lines = [
-    `${code}: ${faults.length > 0 ? message.split(" is invalid: ")[0] + " is invalid:" : message}`,
+    `${code}: ${issues.length > 0 ? message.split(" is invalid: ")[0] + " is invalid:" : message}`,
   ]
-  lines.push(...faults)
+  lines.push(...issues)
   // What to ask the operator about: nothing else is said of such an error.
   if (message === HIDDEN_MESSAGE && requestId !== undefined) lines.push(`Request id: ${requestId}`)
   if (isDeclared(code, tool) && details !== undefined) lines.push(detailLine(details))
@@ -75,32 +75,32 @@ export function errorText(
   }
 }
 
-function protocolFault(error: CallError, tool: OperationTool): ProtocolFault | undefined {
+function protocolErrorOf(error: CallError, tool: OperationTool): ProtocolError | undefined {
   const { details, message } = error.toJSON()
   if (isCapabilityRequired(error)) {
     const { requiredCapabilities = {}, message: theirs } = isPlainRecord(details) ? details : {}
     // Of an imported tool: what its server said, without advice for whoever runs this one.
     const words = tool.raw !== undefined && typeof theirs === "string" ? theirs : message
-    return new ProtocolFault(-32021, words, { requiredCapabilities }, 400)
+    return new ProtocolError(-32021, words, { requiredCapabilities }, 400)
   }
   // What the server behind an imported tool answered is handed on as it was.
   if (tool.raw === undefined || !isPlainRecord(details)) return undefined
   const { code, message: theirs, data } = details
   if (typeof code !== "number" || !Number.isInteger(code)) return undefined
-  return new ProtocolFault(code, typeof theirs === "string" ? theirs : message, data)
+  return new ProtocolError(code, typeof theirs === "string" ? theirs : message, data)
 }
 
 /** One line for each fault, with the path as the caller wrote the input. */
-function faultLines(details: unknown, tool: OperationTool | undefined, pointer: string): string[] {
+function issueLines(details: unknown, tool: OperationTool | undefined, pointer: string): string[] {
   if (!isPlainRecord(details) || !Array.isArray(details["errors"])) return []
   const isOwn = details["operationId"] === undefined || details["operationId"] === tool?.id
-  const faults: unknown[] = details["errors"]
-  const lines = faults.slice(0, MAX_FAULTS).flatMap((fault) => {
+  const issues: unknown[] = details["errors"]
+  const lines = issues.slice(0, MAX_ISSUES).flatMap((fault) => {
     if (!isPlainRecord(fault) || typeof fault["path"] !== "string") return []
     const path = `${isOwn ? pointer : ""}${fault["path"]}`
     return [`- ${path === "" ? "(the whole input)" : path}: ${String(fault["message"])}`]
   })
-  if (faults.length > MAX_FAULTS) lines.push(`- and ${faults.length - MAX_FAULTS} more`)
+  if (issues.length > MAX_ISSUES) lines.push(`- and ${issues.length - MAX_ISSUES} more`)
   return lines
 }
 

@@ -5,7 +5,7 @@ import type { UpgradeRules } from "../upgrade.ts"
 import { accountKey } from "../accounts.ts"
 import { pathOf } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import type { Doorkeeper } from "./auth.ts"
+import type { Authenticator } from "./auth.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { checkMedia, checkSource } from "./guard.ts"
 import { paramMismatch } from "./headers.ts"
@@ -14,7 +14,7 @@ import { inTime } from "./keep-alive.ts"
 import type { MCPSurface } from "./model.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKHttpHandler, SDKRoute, ServerSDK } from "./sdk.ts"
-import type { Caller, Servers } from "./server.ts"
+import type { MCPCaller, Servers } from "./server.ts"
 import { Sessions, requestIds } from "./sessions.ts"
 import type { SessionLimits, SessionRequest } from "./sessions.ts"
 import type { Incoming } from "./incoming.ts"
@@ -24,7 +24,7 @@ export interface HTTPParts {
   readonly surface: MCPSurface
   readonly servers: Servers
   readonly notices: ChangeNotices
-  readonly doorkeeper: Doorkeeper
+  readonly authenticator: Authenticator
   readonly rules: UpgradeRules
   readonly sessions: SessionLimits | false
   readonly maxBodyBytes: number
@@ -56,7 +56,7 @@ export class HTTPServing {
       sessions === false ? undefined : new Sessions(sdk, servers, sessions, keepAliveMs, logger)
     this.#modern = sdk.createMcpHandler(
       ({ era, authInfo }) =>
-        servers.create(sdk, { era, caller: authInfo as Caller, isLasting: false }),
+        servers.create(sdk, { era, caller: authInfo as MCPCaller, isLasting: false }),
       {
         legacy: this.#sessions === undefined ? "stateless" : "reject",
         keepAliveMs,
@@ -67,7 +67,7 @@ export class HTTPServing {
   }
 
   async handle(incoming: Incoming): Promise<Response> {
-    const { doorkeeper } = this.#parts
+    const { authenticator: doorkeeper } = this.#parts
     const { method, like, given, mount } = incoming
     const refused =
       (mount === undefined ? doorkeeper.metadata(method, pathOf(like)) : undefined) ??
@@ -94,7 +94,7 @@ export class HTTPServing {
     await Promise.all([this.#modern.close(), this.#sessions?.close()])
   }
 
-  async #post(incoming: Incoming, caller: Caller): Promise<Response> {
+  async #post(incoming: Incoming, caller: MCPCaller): Promise<Response> {
     const refused = checkMedia(incoming.headers)
     if (refused !== undefined) return refused
     const body = await this.#read(incoming)
@@ -112,7 +112,7 @@ export class HTTPServing {
     const calls = {
       ids: requestIds(body.value),
       cancel: () => leaving.abort(),
-      refuse: () => this.#parts.doorkeeper.unauthorized(true),
+      refuse: () => this.#parts.authenticator.unauthorized(true),
     }
     const sessions = this.#sessions
     if (route.kind === "legacy" && sessions !== undefined) {
@@ -130,19 +130,23 @@ export class HTTPServing {
 
   /** Hosts and origins: those of the server that this one is mounted in, and its own where it has some. */
   #checkSource({ like, given, mount }: Incoming): Response | undefined {
-    const { doorkeeper, rules } = this.#parts
+    const { authenticator: doorkeeper, rules } = this.#parts
     const { allowedHosts, allowedOrigins } = rules
     if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) {
       return undefined
     }
-    return checkSource(like, rules, mount?.caller !== undefined || doorkeeper.checks(given))
+    return checkSource(
+      like,
+      rules,
+      mount?.caller !== undefined || doorkeeper.hasCheckedIdentity(given),
+    )
   }
 
   /** A request that is served by itself. */
   async #single(
     incoming: Incoming,
     parsedBody: unknown,
-    caller: Caller,
+    caller: MCPCaller,
     controller: AbortController,
   ): Promise<Response> {
     const leave = (): void => controller.abort()
@@ -151,7 +155,7 @@ export class HTTPServing {
     else signal.addEventListener("abort", leave, { once: true })
     const request = requestOf(incoming, controller.signal)
     const isNew = isRecord(parsedBody) && OPENINGS.includes(parsedBody["method"])
-    const authInfo: Caller = { ...caller, isNew }
+    const authInfo: MCPCaller = { ...caller, isNew }
     const answer = this.#modern.fetch(request, { parsedBody, authInfo })
     return await inTime(answer, this.#parts.keepAliveMs, leave)
   }
@@ -190,7 +194,7 @@ export class HTTPServing {
     { kind, messageKind }: SDKRoute,
     body: unknown,
     { headers }: Incoming,
-    { identity }: Caller,
+    { identity }: MCPCaller,
   ): Response | undefined {
     if (kind !== "modern" || messageKind !== "request" || !isRecord(body)) return undefined
     const { method, params, id } = body
@@ -210,7 +214,7 @@ export class HTTPServing {
 
 function sessionRequestOf(
   incoming: Incoming,
-  caller: Caller,
+  caller: MCPCaller,
   parsedBody?: unknown,
 ): SessionRequest {
   const request = requestOf(incoming, incoming.signal)
@@ -218,7 +222,7 @@ function sessionRequestOf(
 }
 
 /** Whose sessions count together; `undefined` where neither who calls nor from where is known. */
-function accountOf({ mount, like }: Incoming, { identity }: Caller): string | undefined {
+function accountOf({ mount, like }: Incoming, { identity }: MCPCaller): string | undefined {
   // What is mounted for everyone finds out by itself who calls.
   const key = (identity === undefined ? mount?.account : undefined) ?? accountKey(identity, like)
   return key === UNKNOWN ? undefined : key

@@ -2,7 +2,7 @@ import type { Clock } from "../../internal/platform.ts"
 import type { HTTPCaller } from "../caller.ts"
 import type { UpgradeRequestLike } from "../upgrade.ts"
 import type { GivenCaller } from "./auth.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 
 /** A request, wherever it came from. */
 export interface Incoming {
@@ -22,6 +22,6 @@ export interface Incoming {
 /** A request that another server has let in. */
 export interface MountedRequest extends Pick<HTTPCaller, "account" | "charge" | "openStream"> {
   /** Who calls; `undefined` where the other server asks nobody. */
-  readonly caller: Caller | undefined
+  readonly caller: MCPCaller | undefined
   readonly clock: Clock
 }

@@ -1,7 +1,7 @@
 import { capabilityRequired } from "../../mcp/errors.ts"
 import { CallError } from "../../core/errors.ts"
 import { defer } from "../../internal/defer.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import { missingCapabilities, readAnswer, wireQuestion } from "./questions.ts"
 import type { WireQuestion } from "./questions.ts"
 import { isRecord } from "./records.ts"
@@ -143,7 +143,7 @@ export class InputRounds {
     const opened =
       typeof state === "string" ? await this.#seal.open(state, this.#binding) : undefined
     if (!isRecord(opened)) {
-      throw new ProtocolFault(
+      throw new ProtocolError(
         -32602,
         "Invalid or expired requestState. Make the call again without requestState and inputResponses.",
         { reason: "invalid_request_state" },

@@ -3,10 +3,10 @@ import type { MCPEra, MCPToolDefinition } from "../../mcp/model.ts"
 import { sha256Hex } from "../../internal/sha256.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import type { Identity, OperationSpec } from "../../core/types.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import { assignNames } from "./names.ts"
 import type { Naming, ToolNames } from "./names.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { OperationTool } from "./tool.ts"
 
 /** Characters of a page; clients read messages of some ten million bytes. */
@@ -25,7 +25,7 @@ export class Listing {
   constructor(
     registry: AnyRegistry,
     version: number,
-    options: SettledOptions,
+    options: ResolvedSurfaceOptions,
     before: Listing | undefined,
   ) {
     const tools: OperationTool[] = []
@@ -41,7 +41,7 @@ export class Listing {
     this.#byId = new Map(tools.map((tool) => [tool.id, tool]))
     this.#names = assignNames(
       this.tools.map(({ id, spec, raw }) => ({ id, spec, rawName: raw?.name })),
-      guarded(options),
+      guardedNaming(options),
     )
     const lines = this.tools.map(
       ({ id, spec }) => `${id} ${this.#names.nameOf(id)} ${spec.version}`,
@@ -69,7 +69,8 @@ export class Listing {
   define(tool: OperationTool, era: MCPEra): MCPToolDefinition {
     const name = this.#names.nameOf(tool.id) ?? tool.id
     const definition = tool.definition(era)
-    if (definition.title !== undefined || isTelling(name, tool)) return { name, ...definition }
+    if (definition.title !== undefined || identifiesOperation(name, tool))
+      return { name, ...definition }
     return { name, title: tool.raw?.name ?? tool.id, ...definition }
   }
 
@@ -103,20 +104,20 @@ export class Listing {
 }
 
 /** Whether a name still says which operation it is, so that no title has to. */
-function isTelling(name: string, { id, raw }: OperationTool): boolean {
+function identifiesOperation(name: string, { id, raw }: OperationTool): boolean {
   return name === raw?.name || name === id || name === id.replaceAll(/[^\w-]/g, "_")
 }
 
 /** A cursor that no list of ours has, or an older one had. */
-export function invalidCursor(): ProtocolFault {
-  return new ProtocolFault(
+export function invalidCursor(): ProtocolError {
+  return new ProtocolError(
     -32602,
     "Invalid cursor: the list has changed, or the cursor is from elsewhere. List the tools again from the start.",
   )
 }
 
 /** Whether the options let an operation be shown at all; to whom is another question. */
-export function isShown(id: string, spec: OperationSpec, options: SettledOptions): boolean {
+export function isShown(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions): boolean {
   try {
     return options.isExposed(spec)
   } catch (error) {
@@ -126,7 +127,7 @@ export function isShown(id: string, spec: OperationSpec, options: SettledOptions
 }
 
 /** A naming of the user that fails for one operation must not hide the others. */
-function guarded({ naming, logger }: SettledOptions): Naming {
+function guardedNaming({ naming, logger }: ResolvedSurfaceOptions): Naming {
   if (typeof naming !== "function") return naming
   return (spec) => {
     const id = `${spec.namespace}.${spec.name}`

@@ -65,7 +65,7 @@ export interface SurfaceCost {
 }
 
 /** An answer that is a JSON-RPC error instead of a result. */
-export class ProtocolFault extends Error {
+export class ProtocolError extends Error {
   readonly code: number
   readonly data: unknown
   /** Status of an HTTP answer, where it is not 200. */

@@ -59,7 +59,7 @@ export const SURFACE_OPTIONS: OptionsSchema<SurfaceOptions> = {
 }
 
 /** Options with everything filled in. */
-export interface SettledOptions {
+export interface ResolvedSurfaceOptions {
   readonly naming: "underscore" | "dots" | ((spec: OperationSpec) => string)
   readonly isPortable: boolean
   readonly isExposed: (spec: OperationSpec) => boolean
@@ -83,7 +83,7 @@ export interface StreamLimits {
 }
 
 /** Fills in what was left out. */
-export function settleOptions(options: SurfaceOptions): SettledOptions {
+export function resolveSurfaceOptions(options: SurfaceOptions): ResolvedSurfaceOptions {
   const { naming = "underscore", schemaProfile = "spec", expose = {}, textResult } = options
   const { mode = "auto" } = expose
   const logger = isolatedLogger(options.logger)

@@ -24,7 +24,7 @@ export function portableInput(form: InputForm): InputForm {
   return {
     ...form,
     schema: names.size === 0 ? schema : withKeys(schema, names),
-    ...(names.size > 0 && { take: (given) => form.take(givenBack(given, names)) }),
+    ...(names.size > 0 && { toInput: (given) => form.toInput(restoreKeys(given, names)) }),
     ...(notes.length > 0 && { note: notes.join(" ") }),
   }
 }
@@ -104,11 +104,11 @@ function titled(schema: unknown, key: string): unknown {
   return isPlainRecord(schema) && schema["title"] === undefined ? { ...schema, title: key } : schema
 }
 
-function givenBack(
-  given: Readonly<Record<string, unknown>>,
+function restoreKeys(
+  args: Readonly<Record<string, unknown>>,
   names: ReadonlyMap<string, string>,
 ): Readonly<Record<string, unknown>> {
   const out: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(given)) setOwn(out, names.get(name) ?? name, value)
+  for (const [name, value] of Object.entries(args)) setOwn(out, names.get(name) ?? name, value)
   return out
 }

@@ -6,7 +6,7 @@ import { compileSchema } from "../../schema/compiled.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { formatValueErrors, toValueErrors } from "../../core/validation.ts"
 import type { SurfaceResult } from "./model.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import type { OperationTool } from "./tool.ts"
 import { jsonOf } from "./json.ts"
 import { noJson } from "./json.ts"
@@ -18,7 +18,7 @@ export async function resultOf(
   tool: OperationTool,
   envelope: ResponseEnvelope,
   era: MCPEra,
-  options: SettledOptions,
+  options: ResolvedSurfaceOptions,
 ): Promise<SurfaceResult> {
   const { data, meta } = envelope
   if (meta.source === "mcp") {
@@ -107,7 +107,11 @@ function textOf(data: unknown, json: string | undefined): string {
   return typeof data === "string" ? data : (json ?? "")
 }
 
-function ownText(tool: OperationTool, data: unknown, options: SettledOptions): string | undefined {
+function ownText(
+  tool: OperationTool,
+  data: unknown,
+  options: ResolvedSurfaceOptions,
+): string | undefined {
   if (options.textResult === undefined) return undefined
   try {
     const text: unknown = options.textResult(data, tool.spec)

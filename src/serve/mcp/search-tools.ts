@@ -5,12 +5,12 @@ import type { AnyRegistry } from "../../engine/registry.ts"
 import { isPlainRecord } from "../../schema/json.ts"
 import { reasonOf, typeName } from "../../internal/describe.ts"
 import { invalid, validateOrThrow } from "../../core/validation.ts"
-import { argumentsOf, callTool } from "./calls.ts"
+import { argumentsOf, runOperation } from "./calls.ts"
 import { describeSchemas, describeTypes, headOf } from "./describe.ts"
 import { errorText } from "./faults.ts"
 import type { Listing } from "./listing.ts"
 import type { SurfaceCall, SurfaceResult } from "./model.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { briefText } from "./plain-words.ts"
 import type { OperationTool } from "./tool.ts"
 
@@ -18,7 +18,7 @@ import type { OperationTool } from "./tool.ts"
 export interface SearchGround {
   readonly registry: AnyRegistry
   readonly listing: Listing
-  readonly options: SettledOptions
+  readonly options: ResolvedSurfaceOptions
 }
 
 const DEFAULT_LIMIT = 10
@@ -145,7 +145,7 @@ export async function callSearchTool(
     return errorText(error, "")
   }
   const args = withBounds(tool, input)
-  return await callTool(ground.registry, tool, args, call, ground.options, "/input")
+  return await runOperation(ground.registry, tool, args, call, ground.options, "/input")
 }
 
 function search(

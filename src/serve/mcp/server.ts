@@ -6,14 +6,14 @@ import type { Connection } from "./call-tool.ts"
 import type { ChangeNotices } from "./changes.ts"
 import { isLogLevel } from "./log.ts"
 import type { LogLevel } from "./log.ts"
-import { ProtocolFault } from "./model.ts"
+import { ProtocolError } from "./model.ts"
 import type { MCPSurface } from "./model.ts"
 import type { StateSeal } from "./request-state.ts"
 import { ANYTHING, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
 /** Who is at the other end; goes through the SDK as what it calls `authInfo`. */
-export interface Caller {
+export interface MCPCaller {
   readonly identity: Identity | undefined
   /** Epoch milliseconds from which on the identity holds no more: streams end then. */
   readonly expiresAt?: number | undefined
@@ -29,13 +29,13 @@ export interface ServerParts {
   readonly logger: Logger
   readonly inputTimeoutMs: number
   readonly serverInfo: Readonly<Record<string, unknown>>
-  readonly instructions: (caller: Caller) => string | undefined
+  readonly instructions: (caller: MCPCaller) => string | undefined
 }
 
 /** What one server is for. */
 export interface ServerUse {
   readonly era: MCPEra
-  readonly caller: Caller
+  readonly caller: MCPCaller
   /** A server that stays tells its client of changes; others leave that to who made them. */
   readonly isLasting: boolean
   /** Told of calls that were cancelled: nothing is sent for them. */
@@ -84,7 +84,7 @@ export class Servers {
     if (era === "legacy") {
       server.setRequestHandler("logging/setLevel", { params: ANYTHING }, (params) => {
         if (!isLogLevel(params["level"])) {
-          throw new ProtocolFault(-32602, "logging/setLevel: params.level must be a log level.")
+          throw new ProtocolError(-32602, "logging/setLevel: params.level must be a log level.")
         }
         level = params["level"]
         return {}
@@ -116,7 +116,7 @@ export class Servers {
     identity: Identity | undefined,
   ): object {
     if (cursor !== undefined && typeof cursor !== "string") {
-      throw new ProtocolFault(-32602, "tools/list: params.cursor must be a string.")
+      throw new ProtocolError(-32602, "tools/list: params.cursor must be a string.")
     }
     const page = this.#parts.surface.list({ identity, era }, cursor)
     const { tools, nextCursor, ttlMs, cacheScope } = page
@@ -132,10 +132,10 @@ export class Servers {
     try {
       return await call
     } catch (error) {
-      if (error instanceof ProtocolFault) throw error
+      if (error instanceof ProtocolError) throw error
       const reference = crypto.randomUUID()
       this.#parts.logger.error("A tool call failed inside the server", { reference, error })
-      throw new ProtocolFault(-32603, `Internal error. Its details are in the log: ${reference}`)
+      throw new ProtocolError(-32603, `Internal error. Its details are in the log: ${reference}`)
     } finally {
       this.#running.delete(call)
     }
@@ -154,7 +154,7 @@ export class Servers {
   }
 }
 
-function identityOf(context: SDKContext, caller: Caller): Identity | undefined {
-  const authInfo = context.http?.authInfo as Caller | undefined
+function identityOf(context: SDKContext, caller: MCPCaller): Identity | undefined {
+  const authInfo = context.http?.authInfo as MCPCaller | undefined
   return (authInfo ?? caller).identity
 }

@@ -4,7 +4,7 @@ import type { Logger } from "../../internal/logger.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
 import { isRecord } from "./records.ts"
 import type { RequestId, SDKServer, SDKSessionTransport, ServerSDK } from "./sdk.ts"
-import type { Caller, Servers } from "./server.ts"
+import type { MCPCaller, Servers } from "./server.ts"
 import { systemClock } from "../../internal/clock.ts"
 
 /** Bounds of the sessions that are kept in memory. */
@@ -39,7 +39,7 @@ interface Session {
 export interface SessionRequest {
   readonly request: Request
   readonly parsedBody: unknown
-  readonly caller: Caller
+  readonly caller: MCPCaller
   /** Whose sessions count together: those of an identity, or of an address where nobody is known. */
   readonly account: string | undefined
 }

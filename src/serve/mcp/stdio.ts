@@ -83,7 +83,7 @@ class Serving implements StdioConnection {
   readonly #served: { close(): Promise<void> }
   readonly #claimed: ClaimedOutput
   readonly #signals: (readonly [signal: string, handler: () => void])[] = []
-  #markClosed: () => void = () => undefined
+  #resolveClosed: () => void = () => undefined
   #isOver = false
   #isLeaving = false
 
@@ -92,7 +92,7 @@ class Serving implements StdioConnection {
     this.#host = host
     this.#parts = parts
     this.closed = new Promise<void>((resolve) => {
-      this.#markClosed = resolve
+      this.#resolveClosed = resolve
     })
     const claimed = claimOutput(host.stdout, host.stderr)
     this.#claimed = claimed
@@ -109,7 +109,7 @@ class Serving implements StdioConnection {
       if (exit && !this.#isOver) this.#leave(0)
       this.#finish()
     }
-    if (exit) this.#heedSignals()
+    if (exit) this.#listenToSignals()
   }
 
   async close(): Promise<void> {
@@ -121,7 +121,7 @@ class Serving implements StdioConnection {
     return this.close()
   }
 
-  #heedSignals(): void {
+  #listenToSignals(): void {
     for (const [signal, code] of SIGNALS) {
       const handler = (): void => this.#leave(code)
       this.#signals.push([signal, handler])
@@ -135,7 +135,7 @@ class Serving implements StdioConnection {
     isServing = false
     for (const [signal, handler] of this.#signals) this.#host.off(signal, handler)
     this.#claimed.release()
-    this.#markClosed()
+    this.#resolveClosed()
   }
 
   #leave(code: number): void {

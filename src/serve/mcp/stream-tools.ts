@@ -38,7 +38,7 @@ export interface Collected {
 
 /** Adds how much of the stream is wanted to what the operation takes, under names that it does not use. */
 export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
-  const { schema, take, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
+  const { schema, toInput: take, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
   const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
   const limitName = freeName("limit", properties)
   const timeoutName = freeName("timeoutMs", properties)
@@ -64,17 +64,17 @@ export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
           },
         },
       },
-      take: ({ [limitName]: _limit, [timeoutName]: _timeout, ...given }) => take(given),
+      toInput: ({ [limitName]: _limit, [timeoutName]: _timeout, ...args }) => take(args),
       pointer,
       note: own.note,
     },
     limitName,
     timeoutName,
     bounds: (given, id) => {
-      const faults: ValueError[] = []
-      const limit = bound(given, limitName, limits.limit, limits.maxLimit, faults)
-      const timeoutMs = bound(given, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, faults)
-      if (faults.length > 0) throw invalid("VALIDATION_ERROR", `Input for "${id}"`, faults)
+      const issues: ValueError[] = []
+      const limit = bound(given, limitName, limits.limit, limits.maxLimit, issues)
+      const timeoutMs = bound(given, timeoutName, limits.timeoutMs, limits.maxTimeoutMs, issues)
+      if (issues.length > 0) throw invalid("VALIDATION_ERROR", `Input for "${id}"`, issues)
       return { limit, timeoutMs }
     },
   }
@@ -164,12 +164,12 @@ function bound(
   name: string,
   fallback: number,
   most: number,
-  faults: ValueError[],
+  issues: ValueError[],
 ): number {
   const value = Object.hasOwn(given, name) ? given[name] : undefined
   if (value === undefined || value === null) return fallback
   if (typeof value !== "number" || !Number.isInteger(value) || value < 1) {
-    faults.push({ path: `/${name}`, message: "must be a whole number, at least 1" })
+    issues.push({ path: `/${name}`, message: "must be a whole number, at least 1" })
     return fallback
   }
   return Math.min(value, most)

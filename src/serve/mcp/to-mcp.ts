@@ -11,7 +11,7 @@ import type { Mountable, MountedServer, MountHost } from "../mount.ts"
 import { UPGRADE_RULES } from "../upgrade.ts"
 import type { UpgradeRules } from "../upgrade.ts"
 import { NOT_SERVED, refuse } from "./answers.ts"
-import { AUTH_OPTIONS, Doorkeeper } from "./auth.ts"
+import { AUTH_OPTIONS, Authenticator } from "./auth.ts"
 import type { AuthOptions, GivenCaller } from "./auth.ts"
 import { ChangeNotices } from "./changes.ts"
 import { HTTPServing } from "./http.ts"
@@ -26,7 +26,7 @@ import type { NodeRequestLike, NodeResponseLike } from "../node-types.ts"
 import { StateSeal } from "./request-state.ts"
 import { loadServerSDK, loadStdioSDK } from "./sdk.ts"
 import { Servers } from "./server.ts"
-import type { Caller } from "./server.ts"
+import type { MCPCaller } from "./server.ts"
 import { SURFACE_OPTIONS } from "./options.ts"
 import { SESSION_LIMITS } from "./sessions.ts"
 import type { SessionLimits } from "./sessions.ts"
@@ -129,7 +129,7 @@ class RegistryServer implements MCPServer, Mountable {
   readonly #logger: Logger
   readonly #surface: MCPSurface
   readonly #notices = new ChangeNotices()
-  readonly #doorkeeper: Doorkeeper
+  readonly #authenticator: Authenticator
   readonly #servers: Servers
   readonly #closers = new Set<{ close(): Promise<void> }>()
   readonly #stopFollowing: () => void
@@ -141,7 +141,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#registry = registry
     this.#options = options
     this.#logger = logger
-    this.#doorkeeper = new Doorkeeper(options, logger)
+    this.#authenticator = new Authenticator(options, logger)
     const seal = new StateSeal(stateKey, stateTtlMs)
     this.#surface = createSurface(registry, { ...options, logger })
     reportMissing(loadServerSDK(), (message) => logger.error(message))
@@ -183,7 +183,7 @@ class RegistryServer implements MCPServer, Mountable {
           "toMCP(): it gets the callers of this server. Or write { mount, public: true } to let it ask alone.",
       )
     }
-    return mountServer(host, this.#doorkeeper, (incoming) => this.#handle(incoming))
+    return mountServer(host, this.#authenticator, (incoming) => this.#handle(incoming))
   }
 
   async listen(options: ListenOptions = {}): Promise<Listening> {
@@ -198,7 +198,7 @@ class RegistryServer implements MCPServer, Mountable {
   async stdio(options: StdioOptions = {}): Promise<StdioConnection> {
     validateOptions("stdio", options, STDIO_OPTIONS)
     const [sdk, stdio] = await Promise.all([loadServerSDK(), loadStdioSDK()])
-    const caller: Caller = { identity: options.identity }
+    const caller: MCPCaller = { identity: options.identity }
     const connection = await serveStdio(
       {
         sdk: stdio,
@@ -253,7 +253,7 @@ class RegistryServer implements MCPServer, Mountable {
       surface: this.#surface,
       servers: this.#servers,
       notices: this.#notices,
-      doorkeeper: this.#doorkeeper,
+      authenticator: this.#authenticator,
       rules: this.#options,
       sessions,
       maxBodyBytes,
@@ -272,7 +272,7 @@ class RegistryServer implements MCPServer, Mountable {
     this.#surface.close()
   }
 
-  #instructions({ identity }: Caller): string | undefined {
+  #instructions({ identity }: MCPCaller): string | undefined {
     const { instructions } = this.#options
     if (instructions === false) return undefined
     const own = instructions ?? describeNamespaces(this.#registry, identity)

@@ -13,7 +13,7 @@ import {
 export interface InputForm {
   readonly schema: JsonSchema
   /** The operation's input among the arguments. */
-  readonly take: (given: Readonly<Record<string, unknown>>) => unknown
+  readonly toInput: (args: Readonly<Record<string, unknown>>) => unknown
   /** Where the operation's input is among the arguments, as a JSON pointer. */
   readonly pointer: string
   /** What a model has to be told because the schema no longer says it. */
@@ -38,13 +38,13 @@ export function inputForm(schema: JsonSchema): InputForm {
     return {
       schema: { type: "object", additionalProperties: false },
       // Some clients cannot send nothing, and send a placeholder.
-      take: () => (schema["type"] === "null" ? null : undefined),
+      toInput: () => (schema["type"] === "null" ? null : undefined),
       pointer: "",
     }
   }
   const plain = plainSchema(schema)
   const object = mayBeVoid(schema) ? undefined : asObject(plain)
-  if (object !== undefined) return { schema: object, take: (given) => given, pointer: "" }
+  if (object !== undefined) return { schema: object, toInput: (given) => given, pointer: "" }
   return wrappedInput(plain, !mayBeVoid(schema))
 }
 
@@ -57,7 +57,7 @@ export function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm
       ...(isRequired && { required: ["input"] }),
       additionalProperties: false,
     },
-    take: (given) => (Object.hasOwn(given, "input") ? given["input"] : undefined),
+    toInput: (given) => (Object.hasOwn(given, "input") ? given["input"] : undefined),
     pointer: "/input",
   }
 }
@@ -66,11 +66,11 @@ export function wrappedInput(schema: JsonSchema, isRequired: boolean): InputForm
 export function outputForm(
   schema: JsonSchema,
   isLegacy: boolean,
-  most: number = MAX_OUTPUT_SCHEMA,
+  maxLength: number = MAX_OUTPUT_SCHEMA,
 ): OutputForm | undefined {
   if (mayBeVoid(schema) || schema["type"] === "null") return undefined
   const json = JSON.stringify(schema)
-  if (json.length > most) return undefined
+  if (json.length > maxLength) return undefined
   const plain = fromJson(json)
   if (!saysSomething(plain)) return undefined
   const object = asObject(plain)

@@ -5,7 +5,7 @@ import { isPlainRecord } from "../../schema/json.ts"
 import type { JsonSchema } from "../../schema/json.ts"
 import type { OperationSpec } from "../../core/types.ts"
 import { annotationsOf, originOf } from "./annotations.ts"
-import type { SettledOptions } from "./options.ts"
+import type { ResolvedSurfaceOptions } from "./options.ts"
 import { portableInput, unportable } from "./portable.ts"
 import { asObject, plainSchema } from "../../schema/read/plain-schema.ts"
 import { inputForm, outputForm } from "./tool-forms.ts"
@@ -22,7 +22,7 @@ export class OperationTool {
   readonly requirement: AccessRequirement | undefined
   /** The definition of an imported tool, as its server gave it. */
   readonly raw: MCPToolDefinition | undefined
-  readonly #options: SettledOptions
+  readonly #options: ResolvedSurfaceOptions
   #given: InputForm | undefined
   #lint: readonly string[] | undefined
   #input: InputForm | undefined
@@ -31,7 +31,7 @@ export class OperationTool {
   readonly #sizes = new Map<MCPEra, number>()
   readonly #definitions = new Map<MCPEra, Omit<MCPToolDefinition, "name">>()
 
-  constructor(id: string, spec: OperationSpec, options: SettledOptions) {
+  constructor(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions) {
     this.id = id
     this.spec = spec
     this.requirement = requirementOf({ ...spec.accessControl, resourceIdPath: undefined })
@@ -178,5 +178,5 @@ function rawInput({ inputSchema }: MCPToolDefinition): InputForm {
   // Arguments are an object, whether a schema says so or not.
   const untyped = "type" in plain ? undefined : { type: "object", ...plain }
   const schema = asObject(plain) ?? untyped ?? { type: "object" }
-  return { schema, take: (given) => given, pointer: "" }
+  return { schema, toInput: (given) => given, pointer: "" }
 }

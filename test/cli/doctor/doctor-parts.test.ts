@@ -7,7 +7,7 @@ import { readArgs } from "../../../src/cli/args.ts"
 import { checkCredentials } from "../../../src/cli/doctor/credentials.ts"
 import { examine, examineHub } from "../../../src/cli/doctor/examine.ts"
 import { countsText, reportLines } from "../../../src/cli/doctor/report-lines.ts"
-import { tellDiagnosis } from "../../../src/cli/doctor/tell.ts"
+import { printDiagnosis } from "../../../src/cli/doctor/tell.ts"
 import type { Diagnosis, SourceCheck } from "../../../src/cli/doctor/examine.ts"
 import type { CommandArgs } from "../../../src/cli/model.ts"
 import type { SettledConfig } from "../../../src/config/model.ts"
@@ -34,7 +34,7 @@ function source(state: SourceCheck["state"], more: Partial<SourceCheck> = {}): S
 
 function told(diagnosis: Partial<Diagnosis>): string {
   const io = testIO()
-  tellDiagnosis({ ok: false, node: "1.2.3", ...NOTHING, ...diagnosis }, io)
+  printDiagnosis({ ok: false, node: "1.2.3", ...NOTHING, ...diagnosis }, io)
   return io.stdout.text
 }
 

@@ -15,7 +15,7 @@ class Script implements Terminal {
     this.#answers = [...answers]
   }
 
-  say(text: string): void {
+  print(text: string): void {
     this.said.push(text)
   }
 

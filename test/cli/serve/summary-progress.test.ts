@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 import { describe, expect, test } from "vitest"
 import { commandLogger } from "../../../src/cli/serve/logger.ts"
-import { tellProgress } from "../../../src/cli/serve/progress.ts"
-import { tellSummary } from "../../../src/cli/serve/summary.ts"
+import { printProgress } from "../../../src/cli/serve/progress.ts"
+import { printSummary } from "../../../src/cli/serve/summary.ts"
 import type { Places } from "../../../src/cli/serve/summary.ts"
 import { settleConfig } from "../../../src/config/settle.ts"
 import { createHub } from "../../../src/hub/create-hub.ts"
@@ -59,7 +59,7 @@ describe("what serve says at its start", () => {
   test("names only the places that there are", async () => {
     await using hub = emptyHub()
     const io = testIO()
-    tellSummary(hub, nowhere, false, io)
+    printSummary(hub, nowhere, false, io)
     expect(io.stdout.text).toContain(`The hub is at ${url}\n0 operations of 0 sources.\n`)
     expect(io.stdout.text).toContain(`${url}/openapi.json`)
     expect(io.stdout.text).not.toMatch(/Console|MCP|WebSocket/)
@@ -73,7 +73,7 @@ describe("what serve says at its start", () => {
     ]
     await using hub = emptyHub({ title: "Pets\u001B[2J", apiKeys })
     const io = testIO()
-    tellSummary(hub, everywhere, false, io)
+    printSummary(hub, everywhere, false, io)
     expect(io.stdout.text).toContain(String.raw`Pets\u001b[2J is at `)
     expect(io.stdout.text).toMatch(/Console +http.*\n.*HTTP.*\n.*OpenAPI.*\n.*MCP.*\n.*WebSocket/)
     expect(io.stdout.text).toContain("Try, with your key in OPERATIONS_TOKEN:")
@@ -89,7 +89,7 @@ describe("what serve says at its start", () => {
       status({ name: "away\u0007", state: "lost" }),
       status({ name: "off", state: "disabled" }),
     ]
-    tellSummary(withSources(hub, sources), nowhere, false, io)
+    printSummary(withSources(hub, sources), nowhere, false, io)
     expect(io.stdout.text).toContain(
       `1 operation of 1 source; not there: gone, ${String.raw`away\u0007`}.`,
     )
@@ -105,7 +105,7 @@ describe("what serve says at its start", () => {
       await using hub = emptyHub()
       for (const name of names) register(hub, name)
       const io = testIO()
-      tellSummary(hub, nowhere, false, io)
+      printSummary(hub, nowhere, false, io)
       texts.push(io.stdout.text)
     }
     expect(texts[0]).toContain("3 operations")
@@ -115,8 +115,8 @@ describe("what serve says at its start", () => {
   test("is JSON for a program, with null for a place that is not there", async () => {
     await using hub = emptyHub()
     const io = testIO()
-    tellSummary(hub, nowhere, true, io)
-    tellSummary(hub, everywhere, true, io)
+    printSummary(hub, nowhere, true, io)
+    printSummary(hub, everywhere, true, io)
     const [first, second] = io.stdout.text.trim().split("\n")
     const openapiUrl = `${url}/openapi.json`
     expect(JSON.parse(first ?? "")).toEqual({
@@ -146,7 +146,7 @@ describe("progress", () => {
         return () => {}
       },
     } as unknown as Hub
-    tellProgress(hub, { ...io, ...options })
+    printProgress(hub, { ...io, ...options })
     for (const each of statuses) listener(each)
     return io.stderr.text.split("\n").slice(0, -1)
   }

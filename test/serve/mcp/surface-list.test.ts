@@ -3,7 +3,7 @@ import { Type } from "typebox"
 import { describe, expect, test } from "vitest"
 import { silentLogger } from "../../../src/index.ts"
 import type { AnyOperation, Identity, Logger } from "../../../src/index.ts"
-import { ProtocolFault } from "../../../src/serve/mcp/model.ts"
+import { ProtocolError } from "../../../src/serve/mcp/model.ts"
 import { createSurface } from "../../../src/serve/mcp/surface.ts"
 import { greet, operation, quietRegistry, rejection, thrown } from "../../support/operations.ts"
 import { allTools, caller, surfaceOf, textsOf } from "./surface-support.ts"
@@ -94,7 +94,7 @@ describe("the list of tools", () => {
     const faults = await Promise.all(
       ["a_secret", "a_internal", "a_nothing"].map(async (name) => {
         const fault = await rejection(surface.call(name, {}, caller()))
-        expect(fault).toBeInstanceOf(ProtocolFault)
+        expect(fault).toBeInstanceOf(ProtocolError)
         return (fault as Error).message.replace(name, "X")
       }),
     )

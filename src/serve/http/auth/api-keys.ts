@@ -3,8 +3,8 @@ import type { Identity } from "../../../core/types.ts"
 import { isIdentity } from "./identity.ts"
 import type { ApiKey, NamedApiKey } from "./options.ts"
 
-const SHORTEST_KEY = 16
-const LONGEST_KEY = 4096
+const MIN_KEY = 16
+const MAX_KEY = 4096
 
 /**
  * The hash under which a key is kept in a configuration.
@@ -12,9 +12,9 @@ const LONGEST_KEY = 4096
  * It is fast to compute, so a key has to be random: 32 random bytes are never guessed, words are.
  */
 export function hashApiKey(key: string): string {
-  if (typeof key !== "string" || key.length < SHORTEST_KEY || !/^[\x21-\x7e]+$/.test(key)) {
+  if (typeof key !== "string" || key.length < MIN_KEY || !/^[\x21-\x7e]+$/.test(key)) {
     throw new TypeError(
-      `hashApiKey(key): key must be at least ${SHORTEST_KEY} visible ASCII characters without spaces, ` +
+      `hashApiKey(key): key must be at least ${MIN_KEY} visible ASCII characters without spaces, ` +
         'such as crypto.randomBytes(32).toString("base64url").',
     )
   }
@@ -42,7 +42,7 @@ export class ApiKeys {
   }
 
   find(key: string): Identity | undefined {
-    if (key === "" || key.length > LONGEST_KEY) return undefined
+    if (key === "" || key.length > MAX_KEY) return undefined
     const accepted = this.#accepted.get(key)
     if (accepted !== undefined) return accepted
     const identity = this.#identities.get(sha256Hex(key))

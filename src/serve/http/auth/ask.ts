@@ -4,7 +4,7 @@ import { setRef } from "../../../internal/defer.ts"
 import { redactText } from "../../../internal/redact.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
-import { takeApart } from "../../authenticated.ts"
+import { splitExpiry } from "../../authenticated.ts"
 import type { Authenticate } from "../../gate.ts"
 import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { readCredential } from "./authenticator.ts"
@@ -25,7 +25,7 @@ export type Verdict =
     }
 
 /** Asks who calls; in the same turn when that is how the answer comes. Never throws or rejects. */
-export function askWho(
+export function runAuthenticate(
   authenticate: Authenticate,
   request: UpgradeRequestLike,
   timeout: number,
@@ -33,9 +33,9 @@ export function askWho(
 ): Verdict | Promise<Verdict> {
   try {
     const found = authenticate(request)
-    if (!isThenable(found)) return judge(found, clock)
+    if (!isThenable(found)) return toVerdict(found, clock)
     return within(found, timeout, clock).then(
-      (settled) => judge(settled, clock),
+      (settled) => toVerdict(settled, clock),
       (error: unknown) => failed(error, request),
     )
   } catch (error) {
@@ -44,10 +44,10 @@ export function askWho(
 }
 
 /** What an answer to the question who calls comes to. */
-export function judge(found: unknown, clock: Clock): Verdict {
+export function toVerdict(found: unknown, clock: Clock): Verdict {
   if (found === null) return { isKnown: true, identity: undefined }
   if (isIdentity(found)) {
-    const holder = takeApart(found, clock)
+    const holder = splitExpiry(found, clock)
     return typeof holder === "string"
       ? { isKnown: false, reason: holder }
       : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }

@@ -6,24 +6,24 @@ import { importPeer, MissingPackage } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
 import type { Authenticated } from "../../authenticated.ts"
-import { settleKey } from "./jwt-key.ts"
-import type { SettledKey } from "./jwt-key.ts"
+import { resolveKey } from "./jwt-key.ts"
+import type { ResolvedKey } from "./jwt-key.ts"
 import type { JwtClaims, JwtOptions } from "./options.ts"
 import { wallTimeOf } from "../../../internal/clock.ts"
 
 type Jose = typeof jose
 
-const LONGEST_TOKEN = 16_384
+const MAX_TOKEN = 16_384
 
 /** Finds identities by signed tokens. */
 export class JwtVerifier {
   readonly #options: JwtOptions
-  readonly #key: SettledKey
+  readonly #key: ResolvedKey
   readonly #clock: Clock
   #loaded: Promise<{ readonly jose: Jose; readonly getKey: JWTVerifyGetKey }> | undefined
 
   constructor(options: JwtOptions, clock: Clock) {
-    this.#key = settleKey(options)
+    this.#key = resolveKey(options)
     checkClaims(options)
     this.#options = options
     this.#clock = clock
@@ -35,7 +35,7 @@ export class JwtVerifier {
    * Rejects a token that is not accepted, and with `UNAVAILABLE` when there is no key to check it with.
    */
   async find(token: string): Promise<Authenticated | undefined> {
-    if (token.length > LONGEST_TOKEN) throw new Error("the token is too long")
+    if (token.length > MAX_TOKEN) throw new Error("the token is too long")
     const { jose: library, getKey } = await this.#load()
     const { issuer, audience, algorithms, clockTolerance = 5, identity } = this.#options
     const now = wallTimeOf(this.#clock)
@@ -74,23 +74,23 @@ export function loadJose(user = "auth.jwt"): Promise<Jose> {
 }
 
 /** What `jose` asks for keys; it has checked the algorithm by then. */
-function keyGetter(jose: Jose, settled: SettledKey, blockPrivate: boolean): JWTVerifyGetKey {
-  switch (settled.kind) {
+function keyGetter(jose: Jose, resolved: ResolvedKey, blockPrivate: boolean): JWTVerifyGetKey {
+  switch (resolved.kind) {
     case "key":
-      return () => settled.key
+      return () => resolved.key
     case "pem": {
       // A key of the platform is for one algorithm.
       const keys = new Map<string, Promise<JoseKey>>()
-      const load = settled.isCertificate ? jose.importX509 : jose.importSPKI
+      const load = resolved.isCertificate ? jose.importX509 : jose.importSPKI
       return async ({ alg }) => {
-        const key = keys.get(alg) ?? load(settled.text, alg)
+        const key = keys.get(alg) ?? load(resolved.text, alg)
         keys.set(alg, key)
         return await key.catch((error: unknown) => Promise.reject(unavailable(error)))
       }
     }
     case "jwks": {
       const find = jose.createRemoteJWKSet(
-        settled.url,
+        resolved.url,
         blockPrivate ? { [jose.customFetch]: fetchOf({ blockPrivate }) } : {},
       )
       return async (header, token) => {

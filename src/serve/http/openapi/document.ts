@@ -42,7 +42,7 @@ export function createDocument(registry: AnyRegistry, options: DocumentOptions):
     tags: [...tags].toSorted().map((name) => ({ name })),
     paths,
     components: {
-      schemas: pool.settle(),
+      schemas: pool.finish(),
       responses: sharedResponses(isSecured),
       ...(isSecured && { securitySchemes: securitySchemes(security) }),
     },

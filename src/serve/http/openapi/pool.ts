@@ -38,7 +38,7 @@ export class SchemaPool {
   }
 
   /** Fills all schemas that were given out, and gives the components that they refer to. */
-  settle(): Record<string, JsonSchema> {
+  finish(): Record<string, JsonSchema> {
     const { nodes } = this.#store
     const same = mergeNodes(nodes)
     const redirect = referTo((index) => tokenOf(same[index] as number))
