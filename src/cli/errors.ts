@@ -6,28 +6,28 @@ import type { CommandArgs, CommandIO } from "./model.ts"
 import { printError, jsonText, escapeForTerminal, styled } from "./output.ts"
 import { unbroken } from "./wrap.ts"
 
-/** The exit code of what was thrown: 1 the operation failed, 2 the command was wrong. */
+/** The exit code of an error: 1 the operation failed, 2 the command was wrong. */
 function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return 2
   if (!isCallError(error)) return 1
   return Object.hasOwn(ERROR_CODES, error.code) ? ERROR_CODES[error.code as ErrorCode].exitCode : 1
 }
 
-/** How an error is told. */
+/** The command line that an error is reported for. */
 export interface ErrorContext {
-  /** For a program. */
+  /** Report as JSON. */
   readonly isJson: boolean
-  /** The command that failed, for where its help is. */
+  /** The failed command, to point to its help. */
   readonly command?: string | undefined
-  /** Its arguments, as far as they were read. */
+  /** Its arguments, if they were parsed. */
   readonly args?: CommandArgs | undefined
 }
 
-/** Says on standard error what was thrown and what to do about it; gives the exit code. */
+/** Prints an error and what to do about it to standard error; returns the exit code. */
 export function reportError(error: unknown, io: CommandIO, context: ErrorContext): number {
   const { isJson } = context
   if (isJson) {
-    // As one line: it is for a program, also at a terminal.
+    // On one line, also at a terminal: it is for programs.
     io.stderr.write(`${jsonText({ error: errorJson(error) })}\n`)
     return exitCodeOf(error)
   }
@@ -47,7 +47,7 @@ function messageOf(error: unknown): string {
   return `The command failed: ${escapeForTerminal(String(error))}`
 }
 
-/** The next step, where the message alone does not show one. */
+/** The next step, if the message does not contain one. */
 function cureOf(
   error: unknown,
   { program }: CommandIO,
@@ -66,7 +66,7 @@ function cureOf(
   return undefined
 }
 
-/** Where operations come from, as it was said; what could be a secret is left out. */
+/** The source options of the command line, without possible secrets. */
 function sourceWords(args: CommandArgs | undefined): readonly string[] {
   const names = ["config", "hub", "openapi", "mcp", "scan", "remote", "source"]
   return names.flatMap((name) =>
@@ -85,7 +85,7 @@ function errorJson(error: unknown): unknown {
   return { code, message: messageOf(error) }
 }
 
-/** A `ConfigError` says where its faults are. */
+/** Adds the issues of a `ConfigError`, with their places. */
 function withIssues(error: CallError): unknown {
   const { faults } = error as { faults?: unknown }
   return Array.isArray(faults) ? { ...error.toJSON(), faults } : error.toJSON()

@@ -8,7 +8,7 @@ import type { Command, CommandArgs, CommandIO } from "./model.ts"
 import { print } from "./output.ts"
 import { commonOptions, sourceOptions } from "./sources-options.ts"
 
-/** Runs a command line, without the program's own name; gives the exit code and never rejects. */
+/** Runs a command line, without the program's name; returns the exit code and never rejects. */
 export async function main(argv: readonly string[], io: CommandIO): Promise<number> {
   const { name, rest } = splitCommand(argv)
   const invocation: Invocation = {
@@ -20,13 +20,13 @@ export async function main(argv: readonly string[], io: CommandIO): Promise<numb
   try {
     return await dispatch(name, rest, io, invocation)
   } catch (error) {
-    // Whoever stopped it knows why it ended.
+    // The user who stopped it knows why it ended.
     if (io.signal.aborted && !(error instanceof UsageError)) return stoppedBy(io.signal)
     return reportError(error, invocation.io, invocation)
   }
 }
 
-/** What is known of the command line when something fails. */
+/** The parsed parts of the command line, for error reports. */
 interface Invocation {
   isJson: boolean
   command: string | undefined
@@ -86,7 +86,7 @@ async function help([name]: readonly string[], io: CommandIO): Promise<number> {
   return 0
 }
 
-/** What the scripts of `completion` ask: `__complete -- call github.iss`. */
+/** Answers the scripts of `completion`: `__complete -- call github.iss`. */
 async function completeLine([, ...words]: readonly string[], io: CommandIO): Promise<number> {
   const { complete } = await import("./complete.ts")
   return await complete(words, io)
@@ -118,7 +118,7 @@ function checkArity(command: Command, { positionals }: CommandArgs, { program }:
   }
 }
 
-/** 130 for Ctrl-C, 143 for SIGTERM, as shells count. */
+/** The exit code of a signal, as in shells: 130 for Ctrl-C, 143 for SIGTERM. */
 function stoppedBy(signal: AbortSignal): number {
   return signal.reason === "SIGTERM" ? 143 : signal.reason === "SIGHUP" ? 129 : 130
 }

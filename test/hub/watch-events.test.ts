@@ -94,7 +94,7 @@ test("says once that it cannot follow, and looks now and then", async () => {
   const seen = follow([dir], { debug: none, info, warn: none, error: none })
   await waitFor(() => expect(seen.count).toBe(1))
   expect(info.mock.calls.map(([message]) => message)).toEqual([
-    "Files are looked at every two seconds",
+    "Files are polled every two seconds",
   ])
 })
 

@@ -73,7 +73,7 @@ async function printEnvelope(
   const output = args.text("output")
   const { meta } = envelope
   const isFailure = meta.source === "mcp" && meta.isError
-  // A tool that failed says so in words; a program that asked for JSON reads them there.
+  // A failed tool is reported as text; with --json the envelope contains it.
   if (isFailure && form === "people") unwrapOrThrow(envelope)
   if (output !== undefined && !isFailure) {
     const { saveResult } = await import("../result/save.ts")

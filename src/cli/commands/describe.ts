@@ -34,7 +34,7 @@ export const command: Command = {
   },
 }
 
-/** Named one by one: a spec may make its members when they are read, and has more than a spec. */
+/** The JSON of a spec. Members are listed one by one: they may be lazy, and there may be others. */
 function specJson(spec: OperationSpec): Record<keyof OperationSpec | "id", unknown> {
   const { namespace, name, version, type, title, description, tags, visibility } = spec
   const { inputSchema, outputSchema, errorSchemas, accessControl } = spec

@@ -56,7 +56,7 @@ export const command: Command = {
   run,
 }
 
-/** What became of a source that was to be added. */
+/** The outcome of adding a source. */
 interface Outcome {
   readonly name: string
   readonly source: unknown
@@ -65,7 +65,7 @@ interface Outcome {
   readonly state: SourceStatus["state"]
   readonly reason?: string | undefined
   readonly report?: SourceReport | undefined
-  /** To be put there by hand. */
+  /** Text to add by hand. */
   readonly snippet?: string | undefined
 }
 
@@ -140,7 +140,7 @@ async function addOne(
 
 type Tried = Pick<Outcome, "state" | "reason" | "report">
 
-/** Opens a source once, alone, as the configuration would. */
+/** Opens a source once, alone, as the hub would. */
 async function tryOut({ name, source }: NewSource, file: string, io: CommandIO): Promise<Tried> {
   const config = settleConfig(
     { sources: { [name]: source } },

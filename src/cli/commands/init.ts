@@ -60,7 +60,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   const isDry = args.flag("dry-run")
   if (!isDry) {
     for (const draft of drafts) await writeNew(draft)
-    // Whoever writes a configuration trusts it; where that cannot be remembered, the next command asks.
+    // The user trusts a configuration that they create; if that cannot be stored, the next command asks.
     const [config] = drafts
     if (config !== undefined) await trustFile(config.path, io).catch(() => undefined)
   }
@@ -93,7 +93,7 @@ function formatFor(args: CommandArgs, folder: string): InitFormat {
   throw new UsageError(`There is no format "${asked}"; there are ${FORMATS.join(", ")}.`)
 }
 
-/** Newer versions of Node run it; for others the package "tsx" does. */
+/** Whether TypeScript can run: with a newer Node, or with the package "tsx". */
 function canRunTypeScript(folder: string): boolean {
   const { typescript } = process.features as { typescript?: unknown }
   return (typescript !== undefined && typescript !== false) || canResolve("tsx/esm/api", folder)
@@ -127,7 +127,7 @@ async function draftsFor(
 
 async function writeNew({ path, text }: Draft): Promise<void> {
   await mkdir(join(path, ".."), { recursive: true })
-  // Fails where a file has come to be in the meantime.
+  // Fails if a file was created in the meantime.
   await writeFile(path, text, { flag: "wx" })
 }
 

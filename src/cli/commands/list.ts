@@ -7,7 +7,7 @@ import type { OperationType } from "../../core/types.ts"
 
 const TYPES = ["query", "mutation", "subscription"] as const satisfies readonly OperationType[]
 
-/** What narrows a list, in every command that has one. */
+/** Filter options of all commands that list operations. */
 export const filterOptions: OptionSpecs = {
   namespace: { type: "string", short: "n", value: "name", description: "Only this namespace" },
   type: {
@@ -53,7 +53,7 @@ export const command: Command = {
   },
 }
 
-/** The options of `filterOptions`, checked. */
+/** Reads and validates `filterOptions`. */
 export function readFilter(args: CommandArgs): {
   namespace: string | undefined
   type: OperationType | undefined
@@ -67,7 +67,7 @@ export function readFilter(args: CommandArgs): {
   return { namespace: args.text("namespace"), type: known, limit: args.count("limit") }
 }
 
-/** A line for each operation, and on a terminal how many there are. */
+/** Prints a line for each operation and, on a terminal, their number. */
 export function showOperations(
   io: CommandIO,
   operations: readonly ListedOperation[],

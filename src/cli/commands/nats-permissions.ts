@@ -94,7 +94,7 @@ async function save(
   const path = resolve(io.cwd, output)
   const file = escapeForTerminal(relative(io.cwd, path) || output)
   const old = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    // A folder on the way that is a file is for writing to complain about.
+    // A file in place of a folder is reported when writing.
     if (error.code === "ENOENT" || error.code === "ENOTDIR") return ""
     if (error.code === "EISDIR") throw new UsageError(`"${file}" is a folder; -o takes a file.`)
     throw new Error(`Could not read "${file}": ${error.message}`, { cause: error })
@@ -113,7 +113,7 @@ function countOf({ accounts }: Plan): string {
   return accounts.length === 1 ? "1 user" : `${accounts.length} users`
 }
 
-/** What a file without comments cannot say. */
+/** Notes about a file that cannot have comments. */
 function redisNotes({ accounts }: Plan): readonly string[] {
   const [first] = redisRules({ prefix: "", accounts })
   return [

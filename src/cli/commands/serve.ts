@@ -36,7 +36,7 @@ export const command: Command = {
 async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   checkOptions(args)
   if (!args.flag("stdio")) return await serve(args, io, (hub) => serveWeb(hub, args, io))
-  // Standard output is the protocol's: nothing else may ever be written there.
+  // Standard output is for the protocol: nothing else may be written there.
   const { protectStdout } = await import("../serve/protect-stdout.ts")
   const release = protectStdout()
   const own = { ...io, stdout: io.stderr }
@@ -47,7 +47,7 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
   }
 }
 
-/** Opens the hub, and closes it when what it is for is over. */
+/** Opens the hub, uses it, and closes it. */
 async function serve(
   args: CommandArgs,
   io: CommandIO,
@@ -121,7 +121,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
   }
 }
 
-/** Says once what is not served, and which sources cannot start, without packages that are not installed. */
+/** Reports packages that are not installed, and what cannot be served or opened without them. */
 function printMissingPackages(config: SettledConfig, io: CommandIO): void {
   const needed = [...packagesOfServer(config), ...packagesOfSources(config.sources)]
   const { yellow } = styled(io, io.stderr)
@@ -130,7 +130,7 @@ function printMissingPackages(config: SettledConfig, io: CommandIO): void {
   }
 }
 
-// A client that asks at once gets what is there; most never ask again.
+// Maximum wait for sources: most clients list tools once, right after the start.
 const READY_TIMEOUT_MS = 10_000
 
 async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise<void> {
@@ -141,7 +141,7 @@ async function serveStdio(hub: Hub, io: CommandIO, release: () => void): Promise
   const stopped = aborted(io.signal)
   await withTimeout(Promise.race([hub.ready(), stopped]))
   if (io.signal.aborted) return
-  // Whoever started this process may read what it logs anyway.
+  // The client started this process and can read its log anyway.
   const { title = "operations", description, errors = "expose" } = hub.config.server
   const server = toMCP(hub.registry, {
     name: title,
@@ -170,7 +170,7 @@ async function withTimeout(work: Promise<void>): Promise<void> {
   }
 }
 
-/** When the program is told to stop. */
+/** Resolves when the signal is aborted. */
 function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve()

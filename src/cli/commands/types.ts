@@ -73,7 +73,7 @@ interface Made {
   readonly operations: number
 }
 
-/** The types; `undefined` when a source is not there, whose types would be missing. */
+/** Generates the types; `undefined` when a source failed, because its types would be missing. */
 async function generate(args: CommandArgs, io: CommandIO): Promise<Made | undefined> {
   await using target = await openTarget(args, io)
   const specs = await specsOf(target, io.signal)

@@ -48,12 +48,12 @@ async function run(args: CommandArgs, io: CommandIO): Promise<number> {
     if (limit > 0)
       await follow(target.subscribe(id, input, running.options), limit, running, args, io)
     if (running.isInterrupted) return 130
-    // What stops the whole program is told by how it ends.
+    // Signals other than Ctrl-C determine the exit code.
     if (io.signal.aborted && io.signal.reason !== "SIGINT") throw new Error("It was stopped.")
     return 0
   } catch (error) {
     if (error instanceof Interrupted || running.isInterrupted) return 130
-    // Stopping is how watching ends: the producer was told, and nothing failed.
+    // Ctrl-C is the normal end of watching: the producer was stopped, and nothing failed.
     if (io.signal.aborted && io.signal.reason === "SIGINT") return 0
     if (!args.flag("json") && printInputIssues(error, id, io)) return 2
     throw error
@@ -69,7 +69,7 @@ async function follow(
 ): Promise<void> {
   const writer = new ItemWriter(formOf(args), io)
   let count = 0
-  // Leaving the loop tells the producer to stop.
+  // Leaving the loop stops the producer.
   for await (const item of items) {
     await running.answered()
     if (running.options.signal.aborted || io.signal.aborted) return

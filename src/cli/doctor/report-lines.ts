@@ -14,14 +14,14 @@ export function countsText({ kept, widened, skipped, filtered }: SourceReport): 
   return parts.join(", ")
 }
 
-/** What an import has to say of single operations: what was skipped first, and only some of many. */
+/** Lines about single operations of an import: skipped ones first, and a limited number. */
 export function reportLines(report: SourceReport, io: CommandIO): string[] {
   const { yellow, dim } = styled(io)
   const limit = io.verbose === true ? Number.POSITIVE_INFINITY : MAX_ITEMS
   const lines = report.warnings.map((warning) => `${yellow("!")} ${oneLine(warning)}`)
   for (const status of ["skipped", "widened", "kept"] as const) {
     const items = report.items.filter((item) => item.status === status && item.notes.length > 0)
-    // Of those that were kept, notes are of interest to whoever wants to know everything.
+    // Notes about kept operations are shown only with --verbose.
     if (status === "kept" && io.verbose !== true) continue
     for (const item of items.slice(0, limit)) lines.push(...itemLines(item, io))
     if (items.length > limit) {

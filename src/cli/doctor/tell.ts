@@ -5,7 +5,7 @@ import type { CredentialCheck } from "./credentials.ts"
 import type { ConfigCheck, Diagnosis, SourceCheck } from "./examine.ts"
 import { countsText, reportLines } from "./report-lines.ts"
 
-/** Tells a person what was found out, and what to do about it. */
+/** Prints a diagnosis for people, with what to do. */
 export function printDiagnosis(diagnosis: Diagnosis, io: CommandIO): void {
   const { ok, node, config, hub, credentials, sources } = diagnosis
   const { bold, green, red } = styled(io)

@@ -3,7 +3,7 @@ import type { Layout, Plain } from "./print-value.ts"
 import { closingOf, isPunctuation, nameIn, tokensOf } from "./tokens.ts"
 import type { Token } from "./tokens.ts"
 
-/** Adds a source to a configuration in JSON or JavaScript; `undefined` when no place for it is found. */
+/** Adds a source to a configuration in JSON or JavaScript; `undefined` when no place is found. */
 export function addToLiteral(
   text: string,
   style: "js" | "json",
@@ -18,7 +18,7 @@ export function addToLiteral(
   const [key] = keys
   if (key === undefined) {
     const root = rootObject(tokens, style)
-    // `{ sources }` and `{ ...shared }` have some already: a second member would take their place.
+    // `{ sources }` and `{ ...shared }` may define sources: a second member would replace them.
     const hasHidden = style === "js" && tokens.some((_, at) => isHidden(tokens, at))
     return root === undefined || hasHidden
       ? undefined
@@ -30,7 +30,7 @@ export function addToLiteral(
   return editor.insert(key + 2, undefined, { namespace: name, ...(source as object) })
 }
 
-/** Where members called `sources` are: in JSON that of the whole, elsewhere any. */
+/** Indexes of keys named `sources`: in JSON only at the root, elsewhere any. */
 function sourcesKeys(tokens: readonly Token[], style: "js" | "json"): number[] {
   return [...tokens.keys()].filter((at) => {
     const token = tokens[at] as Token
@@ -47,7 +47,7 @@ function isHidden(tokens: readonly Token[], at: number): boolean {
   return source === "." && tokens[at + 1]?.source === "." && tokens[at + 2]?.source === "."
 }
 
-/** The object that is the configuration: behind `defineConfig(`, `export default` or `=> (`. */
+/** The object of the configuration: after `defineConfig(`, `export default` or `=> (`. */
 function rootObject(tokens: readonly Token[], style: "js" | "json"): number | undefined {
   if (style === "json") return isPunctuation(tokens[0], "{") ? 0 : undefined
   const start = tokens.findIndex(({ source }, at) =>
@@ -56,12 +56,12 @@ function rootObject(tokens: readonly Token[], style: "js" | "json"): number | un
   if (start === -1) return undefined
   const at = tokens.findIndex((token, index) => index > start && isPunctuation(token, "{"))
   const before = tokens.slice(start, at)
-  // `() => {` opens a function.
+  // `() => {` opens a function body.
   const isBody = isPunctuation(before.at(-1), ">")
   return at === -1 || isBody ? undefined : at
 }
 
-/** Puts a member at the end of an object or a list, in the manner of those that are there. */
+/** Inserts a member at the end of an object or a list, in the style of the existing ones. */
 class Editor {
   readonly #text: string
   readonly #tokens: readonly Token[]
@@ -109,7 +109,7 @@ class Editor {
     const comma = this.#style === "js" || hasComma ? "," : ""
     const member = `${inner}${this.#key(key)}${printLiteral(value, this.#style, this.#layout, inner)}${comma}`
     const before = text.slice(0, last.end) + (isEmpty || hasComma ? "" : ",")
-    // `{}` on one line gets lines of its own.
+    // `{}` is spread over several lines.
     const isInline = text.slice(this.#lineStart(at), at).trim() !== ""
     const between = text.slice(last.end, at)
     if (!isInline) return `${before}${between}${member}${newline}${text.slice(at)}`

@@ -8,7 +8,7 @@ import type { CommandArgs, CommandIO } from "../model.ts"
 import { adHocSources } from "../target/ad-hoc.ts"
 import { recognise } from "./recognise.ts"
 
-/** A source that is to be added, as it is written. */
+/** A source to add, as written in a configuration. */
 export interface NewSource {
   readonly name: string
   readonly source: Plain
@@ -16,7 +16,7 @@ export interface NewSource {
 
 const OPTIONS = ["openapi", "mcp", "scan", "remote"] as const
 
-/** The sources that a command line asks to add; paths are relative to where the configuration is. */
+/** The sources that a command line adds; paths are relative to the configuration. */
 export async function newSources(
   args: CommandArgs,
   io: CommandIO,
@@ -50,7 +50,7 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
   if (sources.length > 1) {
     throw new UsageError("--name is for one source; this file has several.")
   }
-  // In a script `__proto__` is no name of a member.
+  // In a script `__proto__` is not an ordinary member.
   if (!isNamespace(name) || name === "__proto__") {
     throw new UsageError(`--name takes letters, digits, "_" and "-"; got "${name}".`)
   }
@@ -65,7 +65,7 @@ function fromResolved({ name, config }: SettledSource, cwd: string, baseDir: str
   return { name, source }
 }
 
-/** Paths of the command line start where it was typed; those of a configuration where it lies. */
+/** Converts paths relative to the working folder to paths relative to the configuration. */
 function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object {
   const move = (path: string): string => {
     const from = relative(baseDir, resolve(cwd, path)).replaceAll(sep, "/")
@@ -78,7 +78,7 @@ function movedPaths(source: SourceConfig, cwd: string, baseDir: string): object 
   return {}
 }
 
-/** The same arguments, with what stood alone behind an option. */
+/** The arguments with a positional one turned into an option. */
 function withOption(
   args: CommandArgs,
   { option, text }: { option: string; text: string },

@@ -4,11 +4,11 @@ import type { CommandIO } from "../model.ts"
 import { printError, escapeForTerminal, styled } from "../output.ts"
 import { unbroken } from "../wrap.ts"
 
-/** Says what is wrong with an input, a fault a line; `false` when the error is about something else. */
+/** Prints the issues of an invalid input, one per line; `false` when the error is about something else. */
 export function printInputIssues(error: unknown, id: string, io: CommandIO): boolean {
   if (!isCallError(error, "VALIDATION_ERROR") || !isPlainRecord(error.details)) return false
   const { errors, operationId } = error.details
-  // An operation that it called may have been given a wrong input, too.
+  // The error may be about the input of a nested operation.
   if (!Array.isArray(errors) || (operationId !== undefined && operationId !== id)) return false
   const lines = errors.flatMap((one: unknown) =>
     isPlainRecord(one) ? [`  ${pathOf(one["path"])} ${String(one["message"])}`] : [],

@@ -1,30 +1,30 @@
 import { tagOf } from "../../internal/user-tag.ts"
 import { UsageError } from "../model.ts"
 
-/** Operations that somebody may call, or serves: one, all below a name, or all. */
+/** A set of operations: one, all below a name, or all. */
 export type OperationPattern =
   | { readonly kind: "one"; readonly id: string }
   | { readonly kind: "below"; readonly name: string }
   | { readonly kind: "all" }
 
-/** A user of the broker: what it may call, and what it serves; `undefined` for not at all. */
+/** A user of the broker: what it may call, and what it serves; `undefined` for nothing. */
 export interface Account {
   readonly name: string
   readonly calls: readonly OperationPattern[] | undefined
   readonly serves: readonly OperationPattern[] | undefined
-  /** It sends calls of others, each with a ticket. */
+  /** It sends calls for other callers, each with a ticket. */
   readonly isHub: boolean
   /** The variable that holds its password. */
   readonly variable: string
 }
 
-/** Who is on a broker, under one prefix. */
+/** The users of a broker, under one prefix. */
 export interface Plan {
   readonly prefix: string
   readonly accounts: readonly Account[]
 }
 
-/** What the options of the command say: `alice=task.list,task.*`. */
+/** Options of the command: `alice=task.list,task.*`. */
 export interface PlanInput {
   readonly prefix: string
   readonly users: readonly string[]
@@ -32,7 +32,7 @@ export interface PlanInput {
   readonly hubs: readonly string[]
 }
 
-/** Who is on a broker. One that is named twice may do both. Throws a `UsageError` for what cannot be. */
+/** Parses a plan. A user that occurs twice gets both permissions. Throws a `UsageError` for invalid options. */
 export function readPlan({ prefix, users, workers, hubs }: PlanInput): Plan {
   checkSegment("--prefix", prefix)
   const drafts = new Map<string, Draft>()
@@ -63,7 +63,7 @@ export function readPlan({ prefix, users, workers, hubs }: PlanInput): Plan {
   return { prefix, accounts }
 }
 
-/** A pattern as an operator writes it. */
+/** The text of a pattern. */
 export function patternText(pattern: OperationPattern): string {
   switch (pattern.kind) {
     case "one":
@@ -75,7 +75,7 @@ export function patternText(pattern: OperationPattern): string {
   }
 }
 
-/** What two patterns have in common: the narrower one, or nothing. */
+/** The intersection of two patterns: the narrower one, or nothing. */
 export function commonPart(
   one: OperationPattern,
   other: OperationPattern,
@@ -150,7 +150,7 @@ function readPattern(option: string, text: string): OperationPattern {
   )
 }
 
-/** What is one segment of an address cannot be read as more, or as a wildcard. */
+/** Checks that a name is one segment of a subject, without wildcards. */
 function checkSegment(option: string, name: string): void {
   if (SEGMENT.test(name)) return
   throw new UsageError(

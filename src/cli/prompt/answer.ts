@@ -21,10 +21,10 @@ export type Answerer = (request: InputRequest) => Promise<InputResponse>
 const CANCEL: InputResponse = { action: "cancel" }
 
 /**
- * Answers what operations ask while they run, by asking the person at the terminal.
+ * Answers requests for input of running operations by asking at the terminal.
  *
- * One question at a time. Ctrl-C cancels it and calls `interrupt`, which ends the call; questions that
- * wait, and those that still come, are cancelled without being shown.
+ * One question at a time. Ctrl-C cancels it and calls `interrupt`, which cancels the call; waiting
+ * and later questions are cancelled without being shown.
  */
 export function createAnswerer(io: CommandIO, interrupt: () => void): Answerer {
   let last: Promise<unknown> = Promise.resolve()
@@ -41,7 +41,7 @@ export function createAnswerer(io: CommandIO, interrupt: () => void): Answerer {
       interrupt()
       return CANCEL
     })
-    // Whoever asked hears of a failure; the next question is asked all the same.
+    // A failure is reported to the operation that asked; the next question is still asked.
     last = settled.catch(() => undefined)
     return settled
   }
@@ -89,7 +89,7 @@ async function visitPage(
 ): Promise<InputResponse> {
   const { bold } = styled(io, io.stderr)
   terminal.print(`${bold("The operation asks you to visit a page:")} ${escapeForTerminal(message)}`)
-  // Not opened from here: a person looks where it leads first.
+  // Not opened from here: the user should check the URL first.
   terminal.print(`  ${escapeForTerminal(url)}`)
   const isDone = await agrees(terminal, "Have you done it? y/n> ")
   return { action: isDone ? "accept" : "decline" }

@@ -5,22 +5,22 @@ import type { Style } from "../output.ts"
 import type { Field } from "./fields.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** How questions are asked. */
+/** Dependencies of prompts. */
 export interface Asking {
   readonly terminal: Terminal
   readonly style: Style
-  /** What is wrong with a value in its place; `undefined` when nothing is. */
+  /** Validates the value of a field; returns a message, or `undefined` when it is valid. */
   check(field: Field, value: unknown): string | undefined
-  /** The bytes of a file that was named. */
+  /** Reads the bytes of a file. */
   readonly readFile: (name: string) => Promise<Uint8Array>
 }
 
-// Some APIs describe an input on several pages.
+// Maximum length of a description: some APIs have several pages.
 const MAX_DESCRIPTION = 240
-// More than fit on a screen are typed, with the tab key's help.
+// More choices do not fit on a screen; they are typed, with completion.
 const MAX_CHOICES = 30
 
-/** Asks for one field until the answer fits; `undefined` when it may be left out and was. */
+/** Asks for one field until the answer is valid; `undefined` when an optional field is left out. */
 export async function askField(field: Field, asking: Asking): Promise<unknown> {
   if (field.only !== undefined) return field.only.value
   const { terminal, style } = asking
@@ -75,7 +75,7 @@ async function fileAnswer(line: string, readFile: Asking["readFile"]): Promise<A
 /**
  * A list is typed item by item; an empty line ends it.
  *
- * A required list without items is an empty list. One that may be left out is left out then: `[]`
+ * A required list without items is an empty list. An optional one is left out; `[]`
  * gives an empty one.
  */
 async function askList({ view, isRequired }: Field, { terminal }: Asking): Promise<Answer> {
@@ -84,7 +84,7 @@ async function askList({ view, isRequired }: Field, { terminal }: Asking): Promi
     const item = view.item(items.length)
     const line = await terminal.ask("> ", { complete: choicesOf(item)?.map(({ text }) => text) })
     if (line === "") break
-    // Somebody who knows JSON may give all of it at once.
+    // The whole list may be typed as JSON.
     const whole = items.length === 0 ? readText(line, view) : undefined
     if (Array.isArray(whole) && line.trim().startsWith("[")) return { value: whole }
     items.push(readText(typed(line, item), item))
@@ -93,7 +93,7 @@ async function askList({ view, isRequired }: Field, { terminal }: Asking): Promi
   return isLeftOut ? undefined : { value: items }
 }
 
-/** Spaces around a number are nobody's meaning; in a text they may be. */
+/** Trims a typed value unless it is text, in which spaces may matter. */
 function typed(line: string, view: SchemaView): string {
   return view.types.has("string") ? line : line.trim()
 }
@@ -112,7 +112,7 @@ function choicesOf(view: SchemaView): readonly Choice[] | undefined {
   }))
 }
 
-/** The choice of a number in the list, a value, or the beginning that only one value has. */
+/** Finds a choice by its number in the list, its value, or an unambiguous prefix. */
 function chosen(line: string, choices: readonly Choice[]): Answer {
   const exact = choices.find(({ text }) => text === line)
   if (exact !== undefined) return exact
@@ -129,7 +129,7 @@ function isYesNo(view: SchemaView): boolean {
   return values?.length === 2 && values.includes(true) && values.includes(false)
 }
 
-/** The answer to a question with yes or no. */
+/** Reads a yes or no answer. */
 export function yesNo(line: string): Answer {
   const word = line.trim().toLowerCase()
   if (["y", "yes", "true"].includes(word)) return { value: true }

@@ -12,7 +12,7 @@ import type { Field } from "./fields.ts"
 import { withTerminal } from "./terminal.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** The input with what it must have and had not: a person is asked. */
+/** Asks for missing required values, and returns the completed input. */
 export async function completeInput(
   value: unknown,
   schema: unknown,
@@ -27,7 +27,7 @@ export async function completeInput(
   return await withTerminal(io, (terminal) => askFields(value, fields, schema, terminal, io))
 }
 
-/** Asks for some fields, and gives a copy of the value that has them. */
+/** Asks for fields, and returns a copy of the value with them. */
 export async function askFields(
   value: unknown,
   fields: readonly Field[],
@@ -60,7 +60,7 @@ function filled(
   return target
 }
 
-/** What is wrong at the place of a field when it has this value; faults elsewhere are not its own. */
+/** Validates a value at the place of a field; issues elsewhere are ignored. */
 function issueAt(
   { steps, label }: Field,
   answer: unknown,

@@ -4,12 +4,12 @@ import { encodeValue } from "../../core/envelope-codec.ts"
 import type { CommandArgs, CommandIO, PreparedCall } from "../model.ts"
 import { jsonText, note, print, printJson, escapeForTerminal, styled } from "../output.ts"
 
-/** Holds an input against its schema, in the words of a call. */
+/** Validates an input, with the errors of a call. */
 export function checkInput(id: string, spec: OperationSpec, input: unknown): void {
   validateOrThrow(spec.inputSchema, input, `Input for "${id}"`)
 }
 
-/** Shows the request that a call would send; of an operation that sends none, its checked input. */
+/** Prints the request that a call would send; for an operation without a request, its validated input. */
 export function showRequest(
   id: string,
   input: unknown,

@@ -8,7 +8,7 @@ import { asBytes, blocksOf, blockText, bytesIn, sizeText } from "./blocks.ts"
 import { jsonOf } from "./show.ts"
 
 /**
- * Writes a result to a file: its bytes where it has some, else its text or JSON; `-` is stdout.
+ * Writes a result to a file: its bytes if it has some, otherwise its text or JSON; `-` is stdout.
  *
  * Several images or files of one result become `name.png`, `name-2.png` and so on.
  */

@@ -4,7 +4,7 @@ import { watchFiles } from "../../hub/watch.ts"
 import type { CommandIO } from "../model.ts"
 import { printError, note, escapeForTerminal } from "../output.ts"
 
-/** Reads the configuration again whenever its file changes; a mistake in it changes nothing. */
+/** Reloads the configuration whenever its file changes; after a mistake the previous one stays in use. */
 export function followConfig(
   hub: Hub,
   load: () => Promise<SettledConfig>,
@@ -29,7 +29,7 @@ export function followConfig(
     }
   }
   const watching = watchFiles([file], () => {
-    // One after the other: the last text that was written is the one that counts.
+    // Sequentially, so that the last version of the file wins.
     running = running.then(reload)
   })
   return {

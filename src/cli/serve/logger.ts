@@ -20,7 +20,7 @@ export function commandLogger(io: CommandIO): Logger {
     warn: details,
     error: (message, { stack, ...fields } = {}) => {
       write(red, message, Object.keys(fields).length === 0 ? undefined : fields)
-      // Of an operation that failed: read by a person, line by line.
+      // The stack of a failed operation, over several lines.
       if (typeof stack === "string") printError(io, dim(escapeForTerminal(stack)))
     },
   }

@@ -5,13 +5,13 @@ import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
 export interface ConfigForOptions {
-  /** The file may have changed since it was read; whoever trusted it then agreed to its changes, too. */
+  /** Reads the file again. A user who trusted it agreed to its changes, too. */
   readonly fresh?: boolean | undefined
 }
 
 /**
- * The configuration that a command line means: sources it names by itself, the file of `--config`,
- * both, or the file that is found here or above. Throws a `UsageError` where there is none.
+ * The configuration of a command line: sources that it defines, the file of `--config`,
+ * both, or the file that is found here or above. Throws a `UsageError` when there is none.
  */
 export async function configFor(
   args: CommandArgs,
@@ -57,7 +57,7 @@ async function resolveSources(
   return settleConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
 }
 
-/** What the command line adds stands beside the file's sources, and takes no name from them. */
+/** Adds sources of the command line to those of the file, with unique names. */
 function merged(config: SettledConfig, own: SettledConfig): SettledConfig {
   const names = new Set(config.sources.map(({ name }) => name))
   const added = own.sources.map((source) => {
@@ -65,7 +65,7 @@ function merged(config: SettledConfig, own: SettledConfig): SettledConfig {
     for (let count = 2; names.has(name); count++) name = `${source.name}_${count}`
     names.add(name)
     const namespace = source.namespace === source.name ? name : source.namespace
-    // Relative paths of the command line start where it was typed.
+    // Relative paths of the command line start at the working folder.
     return { ...source, name, namespace, config: located(source.config, own.baseDir) }
   })
   return { ...config, sources: [...config.sources, ...added] }
@@ -79,7 +79,7 @@ function located(source: SourceConfig, cwd: string): SourceConfig {
   return source
 }
 
-/** Only the sources that `--source` names. */
+/** Keeps only the sources that `--source` names. */
 function selectSources(config: SettledConfig, args: CommandArgs): SettledConfig {
   const wanted = args.texts("source")
   if (wanted.length === 0) return config

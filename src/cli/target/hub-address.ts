@@ -2,17 +2,17 @@ import { isReadableOnTheWay } from "../../internal/readable.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
-/** A hub that runs elsewhere. */
+/** Address of a running hub. */
 export interface HubAddress {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly token: string | undefined
 }
 
-/** Options that name sources of this process. */
+/** Options that open sources in this process. */
 const OWN = ["config", "openapi", "mcp", "scan", "remote", "source"] as const
 
-/** The hub that `--hub` names, or `OPERATIONS_HUB` where no source is named; `undefined` for none. */
+/** The hub of `--hub`, or of `OPERATIONS_HUB` if no source is given; `undefined` for none. */
 export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | undefined {
   const own = OWN.find((name) => args.flag(name))
   const asked = args.text("hub")
@@ -41,7 +41,7 @@ function refuseReadable(url: string): void {
   )
 }
 
-/** `localhost:3000` and `http://localhost:3000/` as `http://localhost:3000`. */
+/** Normalizes `localhost:3000` and `http://localhost:3000/` to `http://localhost:3000`. */
 function hubUrl(address: string, where: string): string {
   const text = /^[a-z][a-z\d+.-]*:\/\//i.test(address)
     ? address
@@ -62,7 +62,7 @@ function schemeOf(host: string): "http" | "https" {
   return /^(?:localhost|127\.|\[::1\])/.test(host) ? "http" : "https"
 }
 
-// Checked before it is sent: what a platform says of a bad header quotes it.
+// Checked before it is sent: the platform's error about an invalid header would quote it.
 function headerSafe(token: string): string {
   if (/^[\x21-\x7E]+$/.test(token)) return token
   throw new UsageError("The token has characters that no token has, such as spaces or line ends.")

@@ -11,9 +11,9 @@ export interface FailedSource {
 type Failures = readonly FailedSource[]
 
 /**
- * The id that a name stands for: the id itself, or its end where only one has it.
+ * Resolves a name to an id: the id itself, or the end of exactly one id.
  *
- * `issues.create` and `issues/create` are `github.issues.create` while no other operation ends so.
+ * `issues.create` and `issues/create` mean `github.issues.create` if no other id ends like that.
  */
 export function resolveId(name: string, ids: readonly string[], failures: Failures): string {
   const found = matchingIds(name, ids)
@@ -22,7 +22,7 @@ export function resolveId(name: string, ids: readonly string[], failures: Failur
   return found[0] as string
 }
 
-/** Ids that a name could stand for; those that are or end exactly so count before others. */
+/** Ids that match a name; exact matches take precedence. */
 export function matchingIds(name: string, ids: readonly string[]): readonly string[] {
   if (ids.includes(name)) return [name]
   const exact = ids.filter((id) => id.endsWith(`.${name}`))
@@ -31,12 +31,12 @@ export function matchingIds(name: string, ids: readonly string[]): readonly stri
   return ids.filter((id) => `.${plain(id)}`.endsWith(ending))
 }
 
-/** Names of sources with capitals, slashes and underlines, in one spelling. */
+/** Normalizes capitals, slashes and underscores in a name. */
 function plain(text: string): string {
   return text.toLowerCase().replaceAll(/[^\p{L}\p{N}]+/gu, ".")
 }
 
-/** Why an operation of a source that failed cannot be called; of other sources nothing is said. */
+/** The error for an operation of a failed source; `undefined` for other sources. */
 export function missingSource(id: string, failures: Failures): CallError | undefined {
   const source = failures.find(({ namespace }) => id.startsWith(`${namespace}.`))
   if (source === undefined) return undefined
@@ -58,7 +58,7 @@ function notRegistered(name: string, ids: readonly string[], failures: Failures)
   )
 }
 
-/** Why a source failed is for whoever looks into that. */
+/** Names failed sources that may have an operation; the reasons are reported elsewhere. */
 function perhapsIn(failures: Failures): string {
   if (failures.length === 0) return ""
   const names = failures.map(({ name }) => `"${name}"`).join(", ")
@@ -86,7 +86,7 @@ function ambiguous(name: string, candidates: readonly string[]): CallError {
   )
 }
 
-/** Of thousands of ids: in parts, as the measure looks at no more than a few hundred at once. */
+/** The id closest to a name. In chunks: `nearest` compares only a few hundred at once. */
 function nearestId(name: string, ids: readonly string[]): string | undefined {
   const slack = name.length / 4 + 2
   const near = ids.filter((id) => Math.abs(id.length - name.length) < slack)
@@ -98,7 +98,7 @@ function nearestId(name: string, ids: readonly string[]): string | undefined {
   return winners.length > 0 ? nearest(name, winners) : nearestEnding(name, ids)
 }
 
-/** For `issues.creat`, typed without its namespace. */
+/** The closest end of an id, for `issues.creat` without its namespace. */
 function nearestEnding(name: string, ids: readonly string[]): string | undefined {
   const byEnding = new Map<string, string>()
   const parts = name.split(".").length

@@ -16,7 +16,7 @@ export async function openHub(
   const hub = createHub(config, {
     env: io.env,
     logger: loggerFor(io),
-    // A command waits for its sources once; whoever wants to wait longer serves.
+    // A command waits for its sources once, without retries.
     retry: false,
     ...(only !== undefined && { only }),
   })
@@ -34,13 +34,13 @@ export async function openHub(
   return hub
 }
 
-/** How a source is doing, in a line. */
+/** The status of a source on one line. */
 function statusLine({ name, state, operations, reason }: SourceStatus): string {
   const what = state === "ready" ? `${operations} operations` : (reason ?? "")
   return oneLine(`${name}: ${state}${what === "" ? "" : `, ${what}`}`)
 }
 
-/** Warnings are for `--verbose`: an import has some that no call is concerned with. */
+/** Logs warnings only with `--verbose`: most warnings of an import do not affect a call. */
 function loggerFor(io: CommandIO): Logger {
   const log = (message: string, fields?: Readonly<Record<string, unknown>>): void => {
     if (io.verbose === true) printError(io, oneLine(`${message}${fieldsText(fields)}`))

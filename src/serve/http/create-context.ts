@@ -22,7 +22,7 @@ import type { HTTPCaller } from "../caller.ts"
 import { EventStream, turn } from "./sse.ts"
 import { lastNumberOf, streamTermsOf, termsOf } from "./terms.ts"
 
-/** Runs what requests ask for, and knows what is running. */
+/** Runs calls and streams of requests, and keeps track of them. */
 export class ServerContext implements HTTPContext {
   readonly registry: AnyRegistry
   readonly options: ResolvedHTTPOptions
@@ -56,7 +56,7 @@ export class ServerContext implements HTTPContext {
     let known = this.#requirements.get(spec)
     if (known === undefined) {
       const requirement = requirementOf(spec.accessControl)
-      // Where it depends on the input, a right on any resource of the type is enough to be told.
+      // If access depends on the input, permission for any resource of the type is enough to see the operation.
       known = { of: requirement && { ...requirement, resourceId: undefined } }
       this.#requirements.set(spec, known)
     }
@@ -65,7 +65,7 @@ export class ServerContext implements HTTPContext {
 
   missing(id: string, { identity }: HTTPCaller): CallError {
     const own = this.registry as Partial<Pick<OperationRegistry, "missing">>
-    // What it suggests may be an operation that is not served here.
+    // A suggestion could name an operation that is not served here.
     const error = this.options.isFiltered === true ? undefined : own.missing?.(id, identity)
     return (
       error ?? refusal("OPERATION_NOT_FOUND", `Operation "${id.slice(0, 200)}" is not registered.`)
@@ -106,14 +106,14 @@ export class ServerContext implements HTTPContext {
     const items = this.registry.subscribe(id, inputOrEmpty(input, spec), options)
     const first = items.next()
     try {
-      // What is wrong from the start is known by then, and still has a status.
+      // An immediate failure is known by then, and can still set the status.
       await Promise.race([first, turn()])
       if (this.isDraining) throw closing()
     } catch (error) {
       items.return?.().catch(() => undefined)
       throw error
     }
-    // It is looked at by whoever runs the stream, which may be later.
+    // The stream handles the rejection, possibly later.
     first.catch(() => undefined)
     const events: EventStream = new EventStream({
       items,
@@ -168,12 +168,12 @@ export class ServerContext implements HTTPContext {
     return JSON.stringify(toProblem(visible, spec, incoming.requestId))
   }
 
-  /** Ends streams, whose clients may open them again elsewhere. */
+  /** Ends all streams; clients may reconnect to another server. */
   endStreams(): void {
     for (const stream of this.#streams) stream.end(closing())
   }
 
-  /** Ends calls that still run. */
+  /** Cancels all running calls. */
   endCalls(): void {
     watchAll()
     for (const call of this.#calls) call.cancel("The server is closing.")
@@ -186,7 +186,7 @@ export class ServerContext implements HTTPContext {
       413,
       "PAYLOAD_TOO_LARGE",
       `The body is longer than the ${maxBodyBytes} bytes that are taken.`,
-      // What is left of it is not worth waiting for.
+      // The rest of the body is not read.
       { headers: { connection: "close" } },
     )
   }
@@ -215,7 +215,7 @@ export class ServerContext implements HTTPContext {
   }
 }
 
-/** The refusal of a server that is about to end. */
+/** The error of a server that is closing. */
 export function closing(): CallError {
   return refusal("UNAVAILABLE", "The server is closing.", { retryAfterMs: 1000 })
 }

@@ -2,7 +2,7 @@ import { setRef } from "../../internal/defer.ts"
 import type { Clock } from "../../internal/platform.ts"
 import { turn } from "./sse.ts"
 
-/** Counts what runs, and waits for its end. */
+/** Counts running requests, and waits for them. */
 export class Drain {
   readonly #clock: Clock
   readonly #timeoutMs: number
@@ -22,7 +22,7 @@ export class Drain {
     if (--this.#running === 0) this.#whenIdle?.()
   }
 
-  /** Settles when nothing runs, or patience is over. */
+  /** Resolves when no request runs, or after the timeout. */
   async wait(): Promise<void> {
     if (this.#running === 0) return
     await new Promise<void>((resolve) => {
@@ -35,7 +35,7 @@ export class Drain {
     })
   }
 
-  /** Gives what was just ended a moment to say so. */
+  /** Gives requests that were just ended one turn to answer. */
   async yieldTurn(): Promise<void> {
     if (this.#running > 0) await turn()
   }

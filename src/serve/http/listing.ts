@@ -6,7 +6,7 @@ import { placeAfter, sortedIds } from "./sorted-ids.ts"
 import type { HTTPContext } from "./context.ts"
 import type { HTTPCaller } from "../caller.ts"
 
-/** One line of the list of operations. */
+/** An entry in the list of operations. */
 export interface OperationEntry extends Pick<
   OperationSpec,
   "namespace" | "name" | "type" | "title" | "description" | "tags" | "deprecated"
@@ -14,21 +14,21 @@ export interface OperationEntry extends Pick<
   readonly id: string
 }
 
-/** A part of the list of operations. */
+/** A page of the list of operations. */
 export interface OperationPage {
   readonly operations: readonly OperationEntry[]
-  /** Asks for the next part. */
+  /** Cursor of the next page. */
   readonly nextCursor?: string
 }
 
 const PAGE = 100
 const MAX_PAGE = 500
-/** As far as results of a search can be leafed through. */
+/** Maximum number of search results over all pages. */
 const MAX_FOUND = 1000
 const MAX_QUERY = 1000
 const TYPES: readonly string[] = ["query", "mutation", "subscription"]
 
-/** The operations that a caller may call, as the query of a URL asks for them. */
+/** Lists the operations that a caller may call, filtered by the query of a URL. */
 export function listOperations(
   context: HTTPContext,
   caller: HTTPCaller,
@@ -74,7 +74,7 @@ function readFilter(urlQuery: string): Filter {
   }
 }
 
-/** After the last id and not by number: what a caller may see can change between two pages. */
+/** Pages by the last id, not by offset: the visible operations can change between two pages. */
 function byId(
   context: HTTPContext,
   { limit, cursor }: Filter,

@@ -30,35 +30,35 @@ import type { Routes } from "./context.ts"
 
 /** A registry as an HTTP API. */
 export interface HTTPServer extends AsyncDisposable {
-  /** Answers web requests. `identity` is for those who know who calls; `null` for nobody. */
+  /** Answers web requests. Pass `identity` if you have authenticated the caller; `null` for an anonymous one. */
   readonly fetch: (
     request: Request,
     caller?: { readonly identity?: Authenticated | null | undefined },
   ) => Promise<Response>
-  /** Answers requests of whatever server. */
+  /** Answers requests of any server. */
   readonly handle: HTTPHandler
   /**
-   * Answers requests of Node's `http`, and of what is built on it. `body` is for frameworks that parse
+   * Answers requests of Node's `http` and of frameworks on top of it. `body` is for frameworks that parse
    * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
    */
   readonly node: (request: HTTPRequestLike, response: HTTPResponseLike, body?: unknown) => void
-  /** Refuses what comes, waits for what runs, ends what does not end. Twice is fine. */
+  /** Refuses new requests, waits for running ones, then cancels the rest. Calling it twice is fine. */
   close(): Promise<void>
-  /** @internal What those need who open ports and sockets for it. */
+  /** @internal For code that opens ports and sockets. */
   readonly inner: HTTPInner
 }
 
-/** What a port's server has to know. */
+/** Internals for code that serves the API on a port. */
 export interface HTTPInner {
   readonly registry: AnyRegistry
   readonly guard: Guard
   readonly basePath: string
   readonly options: HTTPServerOptions
-  /** What the root lists; whoever answers more adds it. */
+  /** Endpoints listed at the root; add those that you serve in addition. */
   readonly endpoints: Endpoints
 }
 
-/** Makes an HTTP API of a registry: a gateway, REST with an OpenAPI document, server-sent events. */
+/** Creates an HTTP API for a registry: a gateway, REST with an OpenAPI document, server-sent events. */
 export function toHTTP(registry: AnyRegistry, options: HTTPServerOptions = {}): HTTPServer {
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
     throw new TypeError("toHTTP(registry): registry must be an OperationRegistry.")
@@ -186,7 +186,7 @@ class Server implements HTTPServer {
     return this.close()
   }
 
-  /** Guards a mount as the API itself is guarded. */
+  /** Applies the guard of the API to a mount. */
   #mount(
     incoming: HTTPIncoming,
     mount: Mount,
@@ -257,7 +257,7 @@ class Server implements HTTPServer {
       return answer
     }
     const { headers } = admission
-    // A mount has the last word on its headers.
+    // Headers of a mount take precedence.
     const complete =
       mount === undefined
         ? withHeaders(answer, headers)
@@ -266,7 +266,7 @@ class Server implements HTTPServer {
       this.#release(admission)
       return complete
     }
-    // A stream of a mount has no end of its own to wait for: whoever mounted it closes it.
+    // A mount's stream does not end by itself: the code that mounted it closes it.
     if (mount === undefined || !admission.isStream) {
       return whenStreamed(complete, () => this.#release(admission))
     }

@@ -16,10 +16,10 @@ import type { StreamBounds } from "./stream-tools.ts"
 import type { OperationTool } from "./tool.ts"
 
 /**
- * Runs one operation and gives what its tool answers: whichever way it was called, the same.
+ * Runs one operation and returns the result of its tool, called directly or through `call_operation`.
  *
- * `place` is where the arguments are in what the caller wrote, as a JSON pointer. Throws only
- * `ProtocolFault`.
+ * `place` is the JSON pointer to the arguments in what the caller sent. Throws only
+ * `ProtocolError`.
  */
 export async function runOperation(
   registry: AnyRegistry,
@@ -42,7 +42,7 @@ export async function runOperation(
   }
 }
 
-/** A call with the id that its operation, the log and its caller have for it. */
+/** A call with the request id for the operation, the log and the caller. */
 interface CallIds extends SurfaceCall {
   readonly requestId: string
 }
@@ -87,7 +87,7 @@ async function callStream(
     return structured(tool, JSON.parse(text), content, false, output?.schema)
   }
   const failure = failed(collected.error, tool, call, options, place)
-  // What came before the stream broke may be all that was wanted.
+  // The items before the failure may be all that was wanted.
   if (collected.items.length === 0) return failure
   return { ...failure, content: [...failure.content, ...content] }
 }
@@ -103,7 +103,7 @@ function failed(
   return failureOf(error, tool, place + tool.form.pointer, call, options.failures)
 }
 
-/** What was given as arguments; none are the empty object. Throws `VALIDATION_ERROR`. */
+/** Validates arguments; missing ones become the empty object. Throws `VALIDATION_ERROR`. */
 export function argumentsOf(args: unknown, id: string): Readonly<Record<string, unknown>> {
   if (args === undefined || args === null) return {}
   if (isPlainRecord(args)) return args

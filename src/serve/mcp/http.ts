@@ -19,7 +19,7 @@ import { Sessions, requestIds } from "./sessions.ts"
 import type { SessionLimits, SessionRequest } from "./sessions.ts"
 import type { Incoming } from "./incoming.ts"
 
-/** What requests are answered by. */
+/** Dependencies of `HTTPServing`. */
 export interface HTTPParts {
   readonly surface: MCPSurface
   readonly servers: Servers
@@ -32,15 +32,15 @@ export interface HTTPParts {
   readonly logger: Logger
 }
 
-/** Headers that whoever serves a request has seen enough of. */
+/** Credential headers, which are not passed to the SDK. */
 const OWN_HEADERS = ["authorization", "cookie", "proxy-authorization"] as const
 
-/** The request of modern clients that stays open for notifications. */
+/** The long-lived request of modern clients for notifications. */
 const LISTEN = "subscriptions/listen"
 
 const OPENINGS: readonly unknown[] = ["server/discover", "initialize"]
 
-/** Answers HTTP requests of both eras. */
+/** Answers HTTP requests of both protocol eras. */
 export class HTTPServing {
   readonly #sdk: ServerSDK
   readonly #parts: HTTPParts
@@ -128,7 +128,7 @@ export class HTTPServing {
       : await untilExpired(incoming, caller, calls, single)
   }
 
-  /** Hosts and origins: those of the server that this one is mounted in, and its own where it has some. */
+  /** Checks host and origin: the host server has checked its rules, and this server adds its own. */
   #checkSource({ like, given, mount }: Incoming): Response | undefined {
     const { authenticator: doorkeeper, rules } = this.#parts
     const { allowedHosts, allowedOrigins } = rules
@@ -142,7 +142,7 @@ export class HTTPServing {
     )
   }
 
-  /** A request that is served by itself. */
+  /** Serves a single request without a session. */
   async #single(
     incoming: Incoming,
     parsedBody: unknown,
@@ -179,7 +179,7 @@ export class HTTPServing {
     }
   }
 
-  /** The answer to a request whose body cannot be read. */
+  /** The response to a request whose body cannot be read. */
   #unreadable(error: unknown): Response {
     if (!isCallError(error) || error.code === "ABORTED") throw error
     if (error.code === "RATE_LIMITED") return tooMany(error)
@@ -189,7 +189,7 @@ export class HTTPServing {
     return refuse(httpStatus, -32603, error.message)
   }
 
-  /** Refuses a call whose `Mcp-Param-*` headers say something else than its arguments. */
+  /** Refuses a call whose `Mcp-Param-*` headers contradict its arguments. */
   #checkHeaders(
     { kind, messageKind }: SDKRoute,
     body: unknown,
@@ -221,21 +221,21 @@ function sessionRequestOf(
   return { request, parsedBody, caller, account: accountOf(incoming, caller) }
 }
 
-/** Whose sessions count together; `undefined` where neither who calls nor from where is known. */
+/** The account that sessions count on; `undefined` when neither identity nor address is known. */
 function accountOf({ mount, like }: Incoming, { identity }: MCPCaller): string | undefined {
-  // What is mounted for everyone finds out by itself who calls.
+  // A public mount authenticates callers itself.
   const key = (identity === undefined ? mount?.account : undefined) ?? accountKey(identity, like)
   return key === UNKNOWN ? undefined : key
 }
 
-/** The account of requests that come without an address. */
+/** The account of requests without an address. */
 const UNKNOWN = accountKey(undefined, { headers: {} })
 
-/** The request for the SDK: its body is known, and its credentials are nobody's business any more. */
+/** The request for the SDK, without its body and credentials. */
 function requestOf({ method, url, headers }: Incoming, signal: AbortSignal): Request {
   const kept = new Headers(headers)
   for (const name of OWN_HEADERS) kept.delete(name)
-  // Wildcards were taken for both; the SDK looks for the names.
+  // We accept wildcards; the SDK requires the exact types.
   if (method === "POST") kept.set("accept", "application/json, text/event-stream")
   return new Request(url, { method, headers: kept, signal })
 }

@@ -9,14 +9,14 @@ import type { Naming, ToolNames } from "./names.ts"
 import type { ResolvedSurfaceOptions } from "./options.ts"
 import { OperationTool } from "./tool.ts"
 
-/** Characters of a page; clients read messages of some ten million bytes. */
+/** Maximum characters of a page; clients accept messages of about ten million bytes. */
 const MAX_PAGE = 2 * 1024 * 1024
 
-/** What there is to show of one version of a registry. */
+/** The tools of one version of a registry. */
 export class Listing {
   /** Sorted by id. */
   readonly tools: readonly OperationTool[]
-  /** What is shown depends on who asks. */
+  /** The visible tools depend on the caller. */
   readonly isRestricted: boolean
   readonly #byId: ReadonlyMap<string, OperationTool>
   readonly #names: ToolNames
@@ -49,7 +49,7 @@ export class Listing {
     this.#fingerprint = sha256Hex([version, ...lines].join("\n")).slice(0, 16)
   }
 
-  /** What a caller may see; that includes what only some inputs of theirs would be allowed. */
+  /** Tools that a caller may see, including those that only some inputs may call. */
   visibleTo(identity: Identity | undefined): readonly OperationTool[] {
     if (!this.isRestricted) return this.tools
     return this.tools.filter(({ requirement }) => allows(requirement, identity, undefined))
@@ -74,7 +74,7 @@ export class Listing {
     return { name, title: tool.raw?.name ?? tool.id, ...definition }
   }
 
-  /** Some of a list, and where to go on. Throws `ProtocolFault` for a cursor of another list. */
+  /** A page of a list and the next cursor. Throws `ProtocolError` for a cursor of another list. */
   page(
     tools: readonly OperationTool[],
     cursor: string | undefined,
@@ -82,7 +82,7 @@ export class Listing {
     era: MCPEra,
   ): { readonly tools: readonly OperationTool[]; readonly nextCursor: string | undefined } {
     const after = cursor === undefined ? undefined : this.#readCursor(cursor)
-    // By id and not by number: what a caller may see can change between two pages.
+    // By id, not by offset: the visible tools can change between two pages.
     const first = after === undefined ? 0 : tools.findIndex(({ id }) => id > after)
     const start = first < 0 ? tools.length : first
     let end = start
@@ -103,12 +103,12 @@ export class Listing {
   }
 }
 
-/** Whether a name still says which operation it is, so that no title has to. */
+/** Whether a name identifies its operation, so that no title is needed. */
 function identifiesOperation(name: string, { id, raw }: OperationTool): boolean {
   return name === raw?.name || name === id || name === id.replaceAll(/[^\w-]/g, "_")
 }
 
-/** A cursor that no list of ours has, or an older one had. */
+/** The error for a cursor that is invalid or outdated. */
 export function invalidCursor(): ProtocolError {
   return new ProtocolError(
     -32602,
@@ -116,7 +116,7 @@ export function invalidCursor(): ProtocolError {
   )
 }
 
-/** Whether the options let an operation be shown at all; to whom is another question. */
+/** Whether the options expose an operation; callers may still lack access. */
 export function isShown(id: string, spec: OperationSpec, options: ResolvedSurfaceOptions): boolean {
   try {
     return options.isExposed(spec)
@@ -126,7 +126,7 @@ export function isShown(id: string, spec: OperationSpec, options: ResolvedSurfac
   }
 }
 
-/** A naming of the user that fails for one operation must not hide the others. */
+/** Catches errors of a user's naming function: a failure for one operation must not hide the others. */
 function guardedNaming({ naming, logger }: ResolvedSurfaceOptions): Naming {
   if (typeof naming !== "function") return naming
   return (spec) => {

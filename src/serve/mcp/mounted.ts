@@ -6,7 +6,7 @@ import type { Authenticator } from "./auth.ts"
 import type { Incoming } from "./incoming.ts"
 import { headersOf, urlOf } from "./node.ts"
 
-/** An MCP server below a path of an HTTP server, which has resolved who calls. */
+/** Mounts an MCP server below a path of an HTTP server, which authenticates callers. */
 export function mountServer(
   host: MountHost,
   authenticator: Authenticator,
@@ -76,7 +76,7 @@ async function pump(body: ReadableStream<Uint8Array>, sink: HTTPSink): Promise<v
       if (!sink.write(decoder.decode(value, { stream: true }))) await sink.drained()
     }
   } catch {
-    // The stream broke off: the client sees it end.
+    // The stream failed: the client sees it end.
   } finally {
     stop()
   }

@@ -6,16 +6,16 @@ import { inlined } from "./inline.ts"
 import { localTarget } from "../../schema/read/plain-schema.ts"
 import type { InputForm } from "./tool-forms.ts"
 
-/** Names of properties that the strictest of the models' interfaces takes. */
+/** Property names that the strictest model API accepts. */
 const LEGAL_KEY = /^[A-Za-z0-9_.-]{1,64}$/
 
 const ROOT_UNIONS = ["anyOf", "oneOf", "allOf", "not", "if", "$ref", "dependentSchemas"] as const
 
 /**
- * An input that every model's interface takes: one object without unions at its root, without
+ * Rewrites an input for all model APIs: one object without unions at its root, without
  * references, with plain names.
  *
- * What the schema no longer says is told in words, and checked as before when the tool is called.
+ * A note describes what the schema no longer expresses; calls are validated as before.
  */
 export function portableInput(form: InputForm): InputForm {
   const { schema, note } = flattened(inlined(form.schema))
@@ -29,7 +29,7 @@ export function portableInput(form: InputForm): InputForm {
   }
 }
 
-/** Why some clients refuse an input schema, or the list that it is in; empty where none is known to. */
+/** Reasons for which known clients refuse an input schema or the list that contains it. */
 export function unportable(schema: JsonSchema): readonly string[] {
   const reasons = new Set<string>()
   for (const keyword of ROOT_UNIONS) {
@@ -67,7 +67,7 @@ function lookInto(
   })
 }
 
-/** New names of the properties at the root that have to be called otherwise, to their own. */
+/** Maps new names of root properties to their original names, for those that must be renamed. */
 function renamedKeys({ properties }: JsonSchema): ReadonlyMap<string, string> {
   const names = new Map<string, string>()
   if (!isPlainRecord(properties)) return names

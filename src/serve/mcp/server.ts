@@ -12,16 +12,16 @@ import type { StateSeal } from "./request-state.ts"
 import { ANYTHING, NO_VALIDATOR } from "./sdk.ts"
 import type { RequestId, SDKContext, SDKServer, ServerSDK } from "./sdk.ts"
 
-/** Who is at the other end; goes through the SDK as what it calls `authInfo`. */
+/** The caller of an MCP request; the SDK passes it on as `authInfo`. */
 export interface MCPCaller {
   readonly identity: Identity | undefined
-  /** Epoch milliseconds from which on the identity holds no more: streams end then. */
+  /** Expiry of the identity in epoch milliseconds: streams end then. */
   readonly expiresAt?: number | undefined
-  /** Wants to know what there is, and so is told of it. */
+  /** The request initializes a client, which receives the instructions. */
   readonly isNew?: boolean | undefined
 }
 
-/** What every server of a registry is made from. */
+/** Dependencies of all servers of a registry. */
 export interface ServerParts {
   readonly surface: MCPSurface
   readonly seal: StateSeal
@@ -32,17 +32,17 @@ export interface ServerParts {
   readonly instructions: (caller: MCPCaller) => string | undefined
 }
 
-/** What one server is for. */
+/** How one server is used. */
 export interface ServerUse {
   readonly era: MCPEra
   readonly caller: MCPCaller
-  /** A server that stays tells its client of changes; others leave that to who made them. */
+  /** A long-lived server notifies its client of changes. */
   readonly isLasting: boolean
-  /** Told of calls that were cancelled: nothing is sent for them. */
+  /** Called for cancelled calls, which get no response. */
   readonly onCancelled?: ((id: RequestId) => void) | undefined
 }
 
-/** Makes servers: one for each connection or request, never one for two. */
+/** Creates servers: one for each connection or request, never shared. */
 export class Servers {
   readonly #parts: ServerParts
   readonly #running = new Set<Promise<unknown>>()
@@ -53,7 +53,7 @@ export class Servers {
 
   create(sdk: ServerSDK, { era, caller, isLasting, onCancelled }: ServerUse): SDKServer {
     const { surface, seal, notices, logger, inputTimeoutMs, serverInfo } = this.#parts
-    // Most servers answer one call and nothing else: nobody would read it.
+    // Most servers answer a single call, and nobody would read the instructions.
     const isRead = isLasting || caller.isNew === true
     const instructions = isRead ? this.#parts.instructions(caller) : undefined
     const server = new sdk.Server(serverInfo, {
@@ -95,7 +95,7 @@ export class Servers {
     return server
   }
 
-  /** Waits for the calls that run, but not longer than this. */
+  /** Waits for running calls, up to a timeout. */
   async drain(milliseconds: number): Promise<void> {
     if (this.#running.size === 0 || milliseconds <= 0) return
     let timer: ReturnType<typeof setTimeout> | undefined
@@ -104,7 +104,7 @@ export class Servers {
     })
     await Promise.race([Promise.allSettled(this.#running), late])
     clearTimeout(timer)
-    // What they answered is on its way out a turn later.
+    // Their responses are written one turn later.
     await new Promise<void>((resolve) => {
       setTimeout(resolve, 0)
     })
@@ -143,7 +143,7 @@ export class Servers {
 
   #follow(server: SDKServer, notices: ChangeNotices): void {
     const stop = notices.listen(() => {
-      // Not everyone who is connected can be told yet.
+      // Some connections cannot receive notifications yet.
       server.sendToolListChanged().catch(() => undefined)
     })
     const { onclose } = server

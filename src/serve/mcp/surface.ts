@@ -24,7 +24,7 @@ export type { ExposeOptions, ExposeRule } from "../expose.ts"
 
 const MAX_LINTED = 10
 
-/** Shows a registry as MCP tools. Whoever makes it closes it; the registry stays open. */
+/** Presents a registry as MCP tools. Close it when done; the registry stays open. */
 export function createSurface(registry: AnyRegistry, options: SurfaceOptions = {}): MCPSurface {
   return new Surface(registry, resolveSurfaceOptions(options))
 }
@@ -36,7 +36,7 @@ class Surface implements MCPSurface {
   readonly #stop: () => void
   #version = 0
   #listing: Listing | undefined
-  /** What was made for the version before: most of it stays as it is. */
+  /** The listing of the previous version, for reuse of unchanged tools. */
   #previous: Listing | undefined
   #isNotifyScheduled = false
   #isLinted = false
@@ -45,7 +45,7 @@ class Surface implements MCPSurface {
     this.#registry = registry
     this.#options = options
     this.#stop = registry.onChange(({ type, id, spec }) => {
-      // What was replaced may have been shown, whatever it is now.
+      // The replaced operation may have been exposed.
       if (type === "replaced" || isShown(id, spec, options)) this.#changed()
     })
   }
@@ -90,7 +90,7 @@ class Surface implements MCPSurface {
         options: this.#options,
       })
     }
-    // Also in search mode: a client may hold a list from when there were fewer operations.
+    // Also in search mode: a client may have an older list with fewer operations.
     const tool = listing.named(name, call.identity)
     if (tool === undefined) throw unknownTool(name)
     return await runOperation(this.#registry, tool, input, call, this.#options)
@@ -140,7 +140,7 @@ class Surface implements MCPSurface {
     return tool !== undefined && this.mode(caller) === "search" ? tool : undefined
   }
 
-  /** Says once what clients are known to refuse, or what was rewritten for them. */
+  /** Logs once which schemas known clients refuse, or which were rewritten for them. */
   #lint(tools: readonly OperationTool[]): void {
     if (this.#isLinted) return
     const { isPortable, logger } = this.#options

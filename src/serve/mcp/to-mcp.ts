@@ -38,30 +38,30 @@ import { incomingOf } from "./web.ts"
 
 /** Options of `toMCP`. */
 export interface MCPServerOptions extends SurfaceOptions, AuthOptions, UpgradeRules {
-  /** What the server calls itself: "operations", "1.0.0". */
+  /** Name and version of the server; default: "operations", "1.0.0". */
   readonly name?: string | undefined
   readonly version?: string | undefined
   readonly title?: string | undefined
   readonly icons?: readonly MCPIcon[] | undefined
   readonly websiteUrl?: string | undefined
   /**
-   * What models read before anything else; by default which namespaces there are. Where operations are
-   * searched, how to find and call one is added. `false` for nothing at all.
+   * What models read first; default: the list of namespaces. In search mode,
+   * how to find and call an operation is added. `false` for no instructions.
    */
   readonly instructions?: string | false | undefined
-  /** Sessions of clients up to 2025-11-25; `false` serves them without, and then nobody can be asked. */
+  /** Sessions of clients up to 2025-11-25; `false` serves them without, and then handlers cannot ask for input. */
   readonly sessions?: SessionLimits | false | undefined
-  /** The longest body of a request, in bytes; 4 MiB. */
+  /** Maximum size of a request body, in bytes; default: 4 MiB. */
   readonly maxBodyBytes?: number | undefined
-  /** Milliseconds of silence on a stream before a comment is sent; 15,000. */
+  /** Milliseconds without an event before a comment is sent; default: 15,000. */
   readonly keepAliveMs?: number | undefined
-  /** Seals the answers that modern clients carry between rounds. Give it where several servers share clients: 32 bytes or more. */
+  /** Key that seals the answers modern clients carry between rounds. Set it if several servers share clients: 32 bytes or more. */
   readonly stateKey?: string | Uint8Array | undefined
-  /** Milliseconds that a client may take for a round of questions; 5 minutes. */
+  /** Milliseconds that a client may take for a round of questions; default: 5 minutes. */
   readonly stateTtlMs?: number | undefined
-  /** Milliseconds that a legacy client may take for an answer; 10 minutes. */
+  /** Milliseconds that a legacy client may take for an answer; default: 10 minutes. */
   readonly inputTimeoutMs?: number | undefined
-  /** Milliseconds that `close` waits for calls that run; 5,000. */
+  /** Milliseconds that `close` waits for running calls; default: 5,000. */
   readonly drainMs?: number | undefined
   readonly logger?: Logger | undefined
 }
@@ -90,7 +90,7 @@ export interface MCPServer extends AsyncDisposable {
   /** Answers a web request. */
   readonly fetch: (request: Request, caller?: GivenCaller) => Promise<Response>
   /**
-   * Answers a request of Node: `http.createServer(server.node)`. `body` is for frameworks that parse
+   * Answers a Node request: `http.createServer(server.node)`. `body` is for frameworks that parse
    * bodies and do not leave them on the request; a function, such as Express's `next`, is ignored.
    */
   readonly node: (
@@ -98,22 +98,22 @@ export interface MCPServer extends AsyncDisposable {
     response: NodeResponseLike,
     body?: unknown,
   ) => Promise<void>
-  /** Opens a port of its own. */
+  /** Listens on its own port. */
   listen(options?: ListenOptions): Promise<Listening>
-  /** Serves the client that has started this process. */
+  /** Serves the client that started this process. */
   stdio(options?: StdioOptions): Promise<StdioConnection>
-  /** Tells clients to list tools again. Changes of the registry are told without it. */
+  /** Notifies clients to list tools again. Changes of the registry are announced automatically. */
   notifyChanged(): void
-  /** What the tools cost a model that reads all of them. */
+  /** Size of the list of tools in a model's context. */
   cost(identity?: Identity): SurfaceCost
-  /** Waits for calls that run, ends what is left, and lets go of all clients. The registry stays open. */
+  /** Waits for running calls, cancels the rest, and disconnects all clients. The registry stays open. */
   close(): Promise<void>
 }
 
 /**
  * Serves a registry as MCP tools.
  *
- * Loads the package `@modelcontextprotocol/server`, and logs how to install it where it is missing.
+ * Loads the package `@modelcontextprotocol/server`, and logs how to install it if it is missing.
  */
 export function toMCP(registry: AnyRegistry, options: MCPServerOptions = {}): MCPServer {
   if (typeof (registry as Partial<AnyRegistry> | undefined)?.execute !== "function") {
@@ -168,14 +168,14 @@ class RegistryServer implements MCPServer, Mountable {
     try {
       await answerNode(request, response, (incoming) => this.#handle(incoming), body)
     } catch (error) {
-      // The connection is gone: there is no one to tell.
+      // The connection is gone, so the client cannot be answered.
       this.#logger.debug("An MCP request was not completed", { error })
     }
   };
 
   [MOUNT](host: MountHost): MountedServer {
     const { authenticate } = this.#options
-    // The same function in both finds the same callers.
+    // With the same function both servers authenticate in the same way.
     const isOther = authenticate !== undefined && authenticate !== host.authenticate
     if (isOther && host.authenticate !== undefined) {
       throw new TypeError(
@@ -276,7 +276,7 @@ class RegistryServer implements MCPServer, Mountable {
     const { instructions } = this.#options
     if (instructions === false) return undefined
     const own = instructions ?? describeNamespaces(this.#registry, identity)
-    // The same in both eras: only what is shown of a tool differs.
+    // The mode is the same in both eras: only definitions differ.
     const isSearched = this.#surface.mode({ identity, era: "modern" }) === "search"
     return isSearched ? [SEARCH_FIRST, own].filter(Boolean).join("\n\n") : own
   }

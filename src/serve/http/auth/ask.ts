@@ -10,7 +10,7 @@ import type { UpgradeRequestLike } from "../../upgrade.ts"
 import { readCredential } from "./authenticator.ts"
 import { isIdentity } from "./identity.ts"
 
-/** Who calls, or why that is not known: for the log, without a word of the credential. */
+/** Result of authentication: the caller, or the reason for the log, without the credential. */
 export type Verdict =
   | {
       readonly isKnown: true
@@ -20,11 +20,11 @@ export type Verdict =
   | {
       readonly isKnown: false
       readonly reason: string
-      /** Nobody can be found out at the moment: not the caller's fault. */
+      /** Authentication is unavailable, which is not the caller's mistake. */
       readonly outage?: CallError | undefined
     }
 
-/** Asks who calls; in the same turn when that is how the answer comes. Never throws or rejects. */
+/** Runs `authenticate`; synchronously when it answers synchronously. Never throws or rejects. */
 export function runAuthenticate(
   authenticate: Authenticate,
   request: UpgradeRequestLike,
@@ -43,7 +43,7 @@ export function runAuthenticate(
   }
 }
 
-/** What an answer to the question who calls comes to. */
+/** Converts a result of `authenticate` to a verdict. */
 export function toVerdict(found: unknown, clock: Clock): Verdict {
   if (found === null) return { isKnown: true, identity: undefined }
   if (isIdentity(found)) {
@@ -62,7 +62,7 @@ function failed(error: unknown, request: UpgradeRequestLike): Verdict {
   try {
     reason = error instanceof Error ? error.message : String(error)
   } catch {
-    // What cannot even be named stays unnamed.
+    // An error that cannot be converted to text keeps the default reason.
   }
   const { apiKey, bearer } = readCredential(request)
   const { authorization } = request.headers

@@ -1,7 +1,7 @@
 import type { JwkLike, JwtKey, JwtOptions } from "./options.ts"
 import { isLoopback } from "../../upgrade.ts"
 
-/** A key, settled: where it is, or what it is. */
+/** A resolved key: the URL of a key set, or a key. */
 export type ResolvedKey =
   | { readonly kind: "jwks"; readonly url: URL }
   | { readonly kind: "pem"; readonly text: string; readonly isCertificate: boolean }
@@ -11,9 +11,9 @@ const ALGORITHM = /^(?:(?:RS|PS|ES|HS)(?:256|384|512)|EdDSA|Ed25519)$/
 const MIN_SECRET = 32
 
 /**
- * Checks that a key and its algorithms belong together; throws a `TypeError` when they do not.
+ * Resolves a key and checks that it matches its algorithms; throws a `TypeError` when it does not.
  *
- * With a public key taken for the secret of `HS256`, everyone who knows the public key could sign.
+ * If a public key were used as the secret of `HS256`, everyone who knows it could sign tokens.
  */
 export function resolveKey({ jwks, key, algorithms }: JwtOptions): ResolvedKey {
   const isSymmetric = checkAlgorithms(algorithms)

@@ -15,7 +15,7 @@ type Jose = typeof jose
 
 const MAX_TOKEN = 16_384
 
-/** Finds identities by signed tokens. */
+/** Resolves signed tokens to identities. */
 export class JwtVerifier {
   readonly #options: JwtOptions
   readonly #key: ResolvedKey
@@ -30,9 +30,9 @@ export class JwtVerifier {
   }
 
   /**
-   * Who a token stands for; `undefined` when it says nothing about that.
+   * The identity of a token; `undefined` when the token has none.
    *
-   * Rejects a token that is not accepted, and with `UNAVAILABLE` when there is no key to check it with.
+   * Rejects when a token is not accepted, and with `UNAVAILABLE` when no key can be loaded.
    */
   async find(token: string): Promise<Authenticated | undefined> {
     if (token.length > MAX_TOKEN) throw new Error("the token is too long")
@@ -49,7 +49,7 @@ export class JwtVerifier {
     })
     const found = identity === undefined ? identityOf(payload) : await identity(payload)
     if (typeof found !== "object" || found === null) return found
-    // A token that is taken although its time is over has the time by which clocks may differ.
+    // A token accepted after its expiry is valid for the clock tolerance.
     const end = (payload.exp as number) * 1000
     return { ...found, expiresAt: end > now ? end : end + clockTolerance * 1000 }
   }
@@ -68,18 +68,18 @@ export class JwtVerifier {
   }
 }
 
-/** Loads the package that checks tokens; rejects with a `MissingPackage` where it is not installed. */
+/** Loads the package that verifies tokens; rejects with a `MissingPackage` when it is not installed. */
 export function loadJose(user = "auth.jwt"): Promise<Jose> {
   return importPeer(user, "jose", () => import("jose"))
 }
 
-/** What `jose` asks for keys; it has checked the algorithm by then. */
+/** The function that `jose` calls for keys; it has checked the algorithm before. */
 function keyGetter(jose: Jose, resolved: ResolvedKey, blockPrivate: boolean): JWTVerifyGetKey {
   switch (resolved.kind) {
     case "key":
       return () => resolved.key
     case "pem": {
-      // A key of the platform is for one algorithm.
+      // A `CryptoKey` is for one algorithm.
       const keys = new Map<string, Promise<JoseKey>>()
       const load = resolved.isCertificate ? jose.importX509 : jose.importSPKI
       return async ({ alg }) => {
@@ -104,7 +104,7 @@ function keyGetter(jose: Jose, resolved: ResolvedKey, blockPrivate: boolean): JW
   }
 }
 
-/** Whether the set of keys was there, and just has none for a token. */
+/** Whether the key set was loaded and has no key for the token. */
 function isAboutToken(error: unknown): boolean {
   const { code } = (error ?? {}) as { readonly code?: unknown }
   return (

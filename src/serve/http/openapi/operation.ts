@@ -10,19 +10,19 @@ import type { SchemaPool } from "./pool.ts"
 import { failureResponses } from "./problems.ts"
 import { operationSecurity } from "./security.ts"
 
-/** What all operations of a document are written with. */
+/** Shared state of writing the operations of a document. */
 export interface OperationWriter {
   readonly pool: SchemaPool
   readonly security: readonly DocumentSecurity[]
-  /** Streams say what their items are, as of OpenAPI 3.2. */
+  /** Streams describe their items, as of OpenAPI 3.2. */
   readonly hasItemSchema: boolean
 }
 
 /**
  * One operation as a path item.
  *
- * It has one method, so that whoever imports the document finds each operation once: GET for what only
- * reads when its input fits into a query, else POST.
+ * It has one method, so that importers find each operation once: GET for read-only operations
+ * whose input fits into a query, otherwise POST.
  */
 export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWriter): JsonObject {
   const { pool, security } = writer
@@ -52,7 +52,7 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
   return parameters === undefined ? { post: operation } : { get: operation }
 }
 
-/** The tags of an operation; its namespace where it has none. */
+/** The tags of an operation; default: its namespace. */
 export function tagsOf(tags: readonly string[] | undefined, namespace: string): string[] {
   return tags === undefined || tags.length === 0 ? [namespace] : [...new Set(tags)]
 }

@@ -8,10 +8,10 @@ import type { SchemaPool } from "./pool.ts"
 
 const PROBLEM_REF = { $ref: "#/components/schemas/Problem" }
 
-/** Errors as all operations give them. */
+/** Schema of the errors of all operations. */
 export const PROBLEM_SCHEMA: JsonSchema = {
   type: "object",
-  // Importers know by this that a problem is the error of a registry, and what no operation declares.
+  // Tells importers that a problem is the error of a registry, and which codes no operation declares.
   [PROBLEM_MARK]: true,
   description: "What went wrong, as in RFC 9457.",
   properties: {
@@ -45,7 +45,7 @@ export function sharedResponses(isSecured: boolean): JsonObject {
   }
 }
 
-/** What an operation answers when it fails: by status, the errors that it declares and our own. */
+/** The error responses of an operation: by status, its declared errors and our own. */
 export function failureResponses(
   id: string,
   spec: OperationSpec,
