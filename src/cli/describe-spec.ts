@@ -38,7 +38,7 @@ function kindOf({ type, deprecated, annotations = {}, version }: OperationSpec):
     `version ${version}`,
     ...(deprecated === true ? ["deprecated"] : []),
     // For a mutation this is only a claim, for example of an MCP server that is not trusted.
-    ...(readOnly === true && type === "mutation" ? ["said to be read-only"] : []),
+    ...(readOnly === true && type === "mutation" ? ["declared read-only"] : []),
     ...(readOnly === true && type === "subscription" ? ["read-only"] : []),
     ...(destructive === true ? ["destructive"] : []),
     ...(idempotent === true && type === "mutation" ? ["idempotent"] : []),

@@ -31,7 +31,7 @@ const RENEWAL_MS = 60_000
 export function createHub(config: SettledConfig, options: HubOptions = {}): Hub {
   if (!Array.isArray((config as SettledConfig | undefined)?.sources)) {
     throw new TypeError(
-      "createHub(config): config must be what loadConfig() or settleConfig() returns.",
+      "createHub(config): config must be what loadConfig() or resolveConfig() returns.",
     )
   }
   validateOptions("createHub", options, HUB_OPTIONS)

@@ -99,8 +99,8 @@ export class SourceRunner {
   get report(): SourceReport | undefined {
     const live = this.#live
     if (live === undefined) return undefined
-    const { ownership: ledger, mask } = this.#host
-    return reportOf(live.source.report(), live.shaped, ledger.unregistered(this.name), mask)
+    const { ownership, mask } = this.#host
+    return reportOf(live.source.report(), live.shaped, ownership.unregistered(this.name), mask)
   }
 
   /** Opens the source for the first time. Never throws: a failure becomes its status. */

@@ -140,7 +140,7 @@ export class Gate {
     })
     try {
       const identity = await Promise.race([authenticate(request), late])
-      if (identity === undefined) return { status: 401, reason: "authenticate found nobody" }
+      if (identity === undefined) return { status: 401, reason: "authenticate found no identity" }
       if (identity === null) return { holder: null }
       if (isIdentity(identity)) {
         const holder = splitExpiry(identity, this.#clock)

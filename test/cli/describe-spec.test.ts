@@ -32,7 +32,7 @@ test("what is not said takes no room", () => {
 test("every mark of an operation stands beside its name", () => {
   const annotations = { readOnly: true, destructive: true, idempotent: true }
   expect(described({ annotations, deprecated: true })).toContain(
-    "mutation, version 1.0.0, deprecated, said to be read-only, destructive, idempotent\n",
+    "mutation, version 1.0.0, deprecated, declared read-only, destructive, idempotent\n",
   )
 })
 

@@ -23,7 +23,7 @@ export function hintsOf({
   }
   if (readOnly === true && type === "mutation") {
     hints.push({
-      text: "said to be read-only",
+      text: "declared read-only",
       tone: "neutral",
       title: "Its source says that it changes nothing; it is called as one that may",
     })

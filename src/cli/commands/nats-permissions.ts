@@ -118,7 +118,7 @@ function redisNotes({ accounts }: Plan): readonly string[] {
   const [first] = redisRules({ prefix: "", accounts })
   return [
     `Put the SHA-256 of each password in the place of its variable, such as $${first?.variable}: printf %s "$password" | sha256sum`,
-    "The user called default is off: add one for whoever looks after the server.",
+    "The user called default is off: add one for the administrator of the server.",
     ...(accounts.some(({ serves }) => serves !== undefined)
       ? ["On Redis, workers hear the calls of all others; on NATS only those that they serve."]
       : []),

@@ -31,7 +31,7 @@ export const command: Command = {
     },
     check: { type: "boolean", description: "Write nothing; exit 1 when the file is out of date" },
     bare: { type: "boolean", description: "Leave descriptions out" },
-    partial: { type: "boolean", description: "Go on when a source is not there" },
+    partial: { type: "boolean", description: "Continue when a source fails" },
   },
   hasSources: true,
   arity: [0, 0],
@@ -112,7 +112,7 @@ function printOutcome(result: Result, wasThere: boolean, isCheck: boolean, io: C
     note(io, `Wrote ${file}: ${count}${wasThere ? ` (${changes})` : ""}.`)
     return
   }
-  printError(io, wasThere ? `${file} is out of date: ${changes}.` : `${file} is not there.`)
+  printError(io, wasThere ? `${file} is out of date: ${changes}.` : `${file} does not exist.`)
   printError(io, "To write it, run the same command without --check.")
 }
 

@@ -12,7 +12,7 @@ export const command: Command = {
   name: "watch",
   summary: "Print the items of a subscription as they come",
   usage: "<operation> [key=value…]",
-  details: `An item a line; with --json an envelope a line. Ctrl-C stops whoever makes them, and is no failure.\n\n${INPUT_HELP}`,
+  details: `Prints one item per line; with --json one envelope per line. Ctrl-C stops the stream, and is not a failure.\n\n${INPUT_HELP}`,
   examples: [
     ["watch clock.ticks every=1000", "Print items until Ctrl-C"],
     ["watch clock.ticks --limit 3 --data", "Three items, the data of each as JSON on a line"],

@@ -44,7 +44,7 @@ function packageLines({ missingPackages }: Diagnosis, io: CommandIO): string[] {
 
 const MISSING = {
   env: (name: string) => `is not set: export ${name}=…`,
-  file: () => "is not there",
+  file: () => "does not exist",
   command: () => "",
 } as const
 

@@ -112,11 +112,11 @@ function notAnInput(text: string): UsageError {
   const cure = /^\s*[{[]/.test(text)
     ? `Give JSON with --input '${shortText}'.`
     : "Write key=value, key:=json, key=@file or --input file.json."
-  return new UsageError(`"${shortText}" is no input. ${cure}`)
+  return new UsageError(`"${shortText}" is not an input. ${cure}`)
 }
 
 function wrongKey(key: string, reason: string): UsageError {
   return new UsageError(
-    `"${key}" is no name of an input: ${reason}. Write a.b, a[0], a[] or a["b.c"].`,
+    `"${key}" is not the name of an input: ${reason}. Write a.b, a[0], a[] or a["b.c"].`,
   )
 }

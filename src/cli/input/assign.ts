@@ -89,7 +89,7 @@ function slotOf(container: object, step: Step, key: string): string {
   }
   const index = step === APPEND ? container.length : Number(step)
   if (!Number.isInteger(index) || index < 0) {
-    throw new UsageError(`"${key}": "${String(step)}" is no item of a list. Write [0] or [].`)
+    throw new UsageError(`"${key}": "${String(step)}" is not an item of a list. Write [0] or [].`)
   }
   if (index > container.length) {
     throw new UsageError(

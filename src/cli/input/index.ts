@@ -48,7 +48,7 @@ export async function readInput(
     if (inputs.length === 0 && takesObject(view)) value = {}
   } else if (value !== undefined && !isPlainRecord(value)) {
     throw new UsageError(
-      `"${parsed[0]?.key}" cannot go into what --input gives: that is no object.`,
+      `"${parsed[0]?.key}" cannot be added to the value of --input, which is not an object.`,
     )
   } else value = mergeInputs({}, structuredClone(value ?? {}))
   const notes: string[] = []

@@ -140,13 +140,13 @@ function readPattern(option: string, text: string): OperationPattern {
   const name = below ?? text
   if (!NAME.test(name) || name.length > MAX_NAME) {
     throw new UsageError(
-      `${option}: ${JSON.stringify(text)} is no operation. Give an id ("task.list"), all below a name ("task.*") or all ("*").`,
+      `${option}: ${JSON.stringify(text)} is not an operation. Give an id ("task.list"), all below a name ("task.*") or all ("*").`,
     )
   }
   if (below !== undefined) return { kind: "below", name: below }
   if (name.includes(".")) return { kind: "one", id: name }
   throw new UsageError(
-    `${option}: "${text}" is no id of an operation. All below it is "${text}.*".`,
+    `${option}: "${text}" is not the id of an operation. For all below it, write "${text}.*".`,
   )
 }
 

@@ -41,13 +41,13 @@ export async function askField(field: Field, asking: Asking): Promise<unknown> {
       terminal.print(style.yellow(`  ${escapeForTerminal(field.label)} is required. Ctrl-C stops.`))
       continue
     }
-    const issue = "fault" in answer ? answer.fault : asking.check(field, answer.value)
+    const issue = "issue" in answer ? answer.issue : asking.check(field, answer.value)
     if (issue === undefined && "value" in answer) return answer.value
     terminal.print(style.yellow(`  ${escapeForTerminal(issue ?? "")}`))
   }
 }
 
-type Answer = { readonly value: unknown } | { readonly fault: string } | undefined
+type Answer = { readonly value: unknown } | { readonly issue: string } | undefined
 
 async function askOne(
   { view }: Field,
@@ -68,7 +68,7 @@ async function fileAnswer(line: string, readFile: Asking["readFile"]): Promise<A
   try {
     return { value: await readFile(line.trim().replace(/^@/, "")) }
   } catch (error) {
-    return { fault: (error as Error).message }
+    return { issue: (error as Error).message }
   }
 }
 
@@ -121,7 +121,7 @@ function chosen(line: string, choices: readonly Choice[]): Answer {
   const begun = choices.filter(({ text }) => text.toLowerCase().startsWith(line.toLowerCase()))
   const [only] = begun
   if (only !== undefined && begun.length === 1) return only
-  return { fault: `"${line}" is none of them. Type a number from 1 to ${choices.length}.` }
+  return { issue: `"${line}" is none of them. Type a number from 1 to ${choices.length}.` }
 }
 
 function isYesNo(view: SchemaView): boolean {
@@ -134,7 +134,7 @@ export function yesNo(line: string): Answer {
   const word = line.trim().toLowerCase()
   if (["y", "yes", "true"].includes(word)) return { value: true }
   if (["n", "no", "false"].includes(word)) return { value: false }
-  return { fault: "Type y or n." }
+  return { issue: "Type y or n." }
 }
 
 function isList(view: SchemaView): boolean {

@@ -7,7 +7,7 @@ export function printFailures(io: CommandIO, { failures }: Target): void {
   for (const { name, reason } of failures) {
     printError(
       io,
-      `${yellow(`Source "${escapeForTerminal(name)}" is not there:`)} ${escapeForTerminal(reason)}`,
+      `${yellow(`Source "${escapeForTerminal(name)}" failed:`)} ${escapeForTerminal(reason)}`,
     )
   }
 }

@@ -162,7 +162,7 @@ function endless(id: string): CallError {
 function notAList(url: string): CallError {
   return new CallError(
     "UNAVAILABLE",
-    `${url}/operations is no list of operations. Is it the address of a hub?`,
+    `${url}/operations is not a list of operations. Is it the address of a hub?`,
     { retryable: false },
   )
 }

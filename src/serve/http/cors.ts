@@ -83,7 +83,7 @@ function checkOrigin(text: string): string {
   const isOne = !text.includes("*") && URL.canParse(text)
   if (isOne && new URL(text).origin === text) return text
   throw new TypeError(
-    `cors.origins: "${text}" is no origin. Write scheme, host and port only, without a slash at the ` +
+    `cors.origins: "${text}" is not an origin. Write scheme, host and port only, without a slash at the ` +
       'end: "https://app.example.com".',
   )
 }

@@ -72,7 +72,7 @@ export function checkListenAddress(host: string, guard: Pick<Guard, "isAuthentic
   if (guard.isAuthenticated || isLoopback(host)) return
   throw new TypeError(
     `serveHTTP({ host }): "${host}" can be reached from other machines. Give auth or authenticate; ` +
-      "authenticate: () => null lets everyone in, as nobody in particular.",
+      "authenticate: () => null lets everyone in, anonymously.",
   )
 }
 

@@ -110,7 +110,7 @@ function resolveMount(
   }
   if (authenticate !== undefined && options === undefined) {
     throw new TypeError(
-      `toHTTP(): ${name} cannot tell whom it answers, and this server authenticates its callers. ` +
+      `toHTTP(): ${name} does not know its callers, and this server authenticates its callers. ` +
         "Write { mount, public: false } to let in only callers that the server authenticates, and to get " +
         "them as the last argument; or { mount, public: true } to let in everyone.",
     )

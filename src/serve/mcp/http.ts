@@ -67,13 +67,13 @@ export class HTTPServing {
   }
 
   async handle(incoming: Incoming): Promise<Response> {
-    const { authenticator: doorkeeper } = this.#parts
+    const { authenticator } = this.#parts
     const { method, like, given, mount } = incoming
     const refused =
-      (mount === undefined ? doorkeeper.metadata(method, pathOf(like)) : undefined) ??
+      (mount === undefined ? authenticator.metadata(method, pathOf(like)) : undefined) ??
       this.#checkSource(incoming)
     if (refused !== undefined) return refused
-    const caller = await doorkeeper.admit(like, given, mount?.caller)
+    const caller = await authenticator.admit(like, given, mount?.caller)
     if (caller instanceof Response) return caller
     if (method === "POST") return await this.#post(incoming, caller)
     const sessions = this.#sessions
@@ -130,7 +130,7 @@ export class HTTPServing {
 
   /** Checks host and origin: the host server has checked its rules, and this server adds its own. */
   #checkSource({ like, given, mount }: Incoming): Response | undefined {
-    const { authenticator: doorkeeper, rules } = this.#parts
+    const { authenticator, rules } = this.#parts
     const { allowedHosts, allowedOrigins } = rules
     if (mount !== undefined && allowedHosts === undefined && allowedOrigins === undefined) {
       return undefined
@@ -138,7 +138,7 @@ export class HTTPServing {
     return checkSource(
       like,
       rules,
-      mount?.caller !== undefined || doorkeeper.hasCheckedIdentity(given),
+      mount?.caller !== undefined || authenticator.hasCheckedIdentity(given),
     )
   }
 

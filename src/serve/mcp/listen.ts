@@ -63,7 +63,7 @@ export async function listenOn(
   if (!hasAuthentication && !isLoopback(host)) {
     throw new TypeError(
       `listen({ host }): "${host}" can be reached from other machines. Give toMCP authenticate; ` +
-        "() => null lets everyone in, as nobody in particular.",
+        "() => null lets everyone in, anonymously.",
     )
   }
   const http = await nodeHttp()

@@ -33,7 +33,7 @@ export function liveInput(caller: LiveCaller): (request: InputRequest) => Promis
     if (answer !== undefined) return answer
     throw new CallError(
       "UNAVAILABLE",
-      `The client of "${tool}" answered ${wire.method} with something that is no answer to it.`,
+      `The client of "${tool}" sent an invalid answer to ${wire.method}.`,
       { retryable: false, mayHaveExecuted: true, details: { reason: "INPUT_UNAVAILABLE" } },
     )
   }

@@ -38,7 +38,7 @@ export interface Collected {
 
 /** Adds the limits to the inputs of the operation, under names that it does not use. */
 export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
-  const { schema, toInput: take, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
+  const { schema, toInput, pointer } = isPlainObject(own.schema) ? own : wrapped(own)
   const properties = isPlainRecord(schema["properties"]) ? schema["properties"] : {}
   const limitName = freeName("limit", properties)
   const timeoutName = freeName("timeoutMs", properties)
@@ -64,7 +64,7 @@ export function streamForm(own: InputForm, limits: StreamLimits): StreamForm {
           },
         },
       },
-      toInput: ({ [limitName]: _limit, [timeoutName]: _timeout, ...args }) => take(args),
+      toInput: ({ [limitName]: _limit, [timeoutName]: _timeout, ...args }) => toInput(args),
       pointer,
       note: own.note,
     },

@@ -50,7 +50,7 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
   if (port !== undefined && authenticate === undefined && !isLoopback(host)) {
     throw new TypeError(
       `serveWebSocket(options): host "${host}" can be reached from other machines. Give authenticate; ` +
-        "() => null lets everyone in, as nobody in particular.",
+        "() => null lets everyone in, anonymously.",
     )
   }
   const limits = settleLimits(options)

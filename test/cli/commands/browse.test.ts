@@ -243,7 +243,7 @@ describe("a source that a hub elsewhere could not open", () => {
     await using hub = createHub(config, { logger: silentLogger })
     await hub.ready().catch(() => undefined)
     await using there = await serveHub(hub, { port: 0 })
-    const reason = /Source "gone" is not there: .*nowhere\.yaml/
+    const reason = /Source "gone" failed: .*nowhere\.yaml/
     for (const argv of [["list"], ["search", "pets"]]) {
       const { code, stderr } = await run([...argv, "--hub", there.url])
       expect(code).toBe(1)

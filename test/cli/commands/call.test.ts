@@ -161,7 +161,7 @@ describe("operations call", () => {
       ["task.creat", "title=x"],
       'Operation "task.creat" is not registered. Did you mean "task.create"?',
     ],
-    [["task.text", "what"], '"what" is no input. Write key=value'],
+    [["task.text", "what"], '"what" is not an input. Write key=value'],
     [["task.text", "--inputs", "x"], "--input"],
     [["live.ticks"], '"live.ticks" gives a stream. Watch it: operations watch live.ticks'],
     [["task.text", "--timeout", "soon"], "--timeout"],

@@ -111,7 +111,7 @@ test("everything that is wrong is counted", () => {
   })
   expect(text).toContain("✗ Configuration\n  one\n  two\n! odd\n")
   expect(text).toContain("✗ KEY is not set: export KEY=… (server.token, sources.a)\n")
-  expect(text).toContain("✗ file ./key is not there (")
+  expect(text).toContain("✗ file ./key does not exist (")
   expect(text).toContain("✓ OTHER (")
   expect(text).toContain("? command pass is run when it is needed (")
   expect(text).toContain("✗ it (mcp node x.js)\n  no reason given\n")

@@ -128,7 +128,7 @@ describe("readInput", () => {
     [["title=x", "title.y=1"], {}, /"title\.y" goes into "title", which was given as a text/],
     [["labels[5]=x"], {}, /would leave a gap/],
     [["nested.a=1", "nested[]=1"], {}, /adds to a list/],
-    [["labels[]=1", "labels.x=1"], {}, /is no item of a list/],
+    [["labels[]=1", "labels.x=1"], {}, /is not an item of a list/],
     [[], { inputs: ["[".repeat(600) + "]".repeat(600)] }, /nested deeper than 512/],
   ] as [string[], Given, RegExp][])(
     "%j %j is refused with the cure",

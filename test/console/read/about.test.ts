@@ -133,7 +133,7 @@ describe("what a call does", () => {
   test("is told where its type does not say it", () => {
     expect(spec("query", { readOnly: true, idempotent: true })).toEqual([])
     expect(spec("mutation", { readOnly: true, idempotent: true })).toEqual([
-      "said to be read-only",
+      "declared read-only",
       "idempotent",
     ])
     expect(spec("mutation", { destructive: true, openWorld: true })).toEqual([

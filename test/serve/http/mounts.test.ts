@@ -64,7 +64,7 @@ describe("a mount of a server that authenticates", () => {
     ["an MCP server in other clothes", { fetch: newMCPOf().fetch, node: newMCPOf().node }],
   ])("refuses to start when it does not say who may reach it: %s", (_, mount) => {
     expect(() => toHTTP(registry, { authenticate, mounts: { "/page": mount } })).toThrow(
-      /mounts\["\/page"\] cannot tell whom it answers.*\{ mount, public: false \}/,
+      /mounts\["\/page"\] does not know its callers.*\{ mount, public: false \}/,
     )
   })
 

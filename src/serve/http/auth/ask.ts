@@ -52,7 +52,7 @@ export function toVerdict(found: unknown, clock: Clock): Verdict {
       ? { isKnown: false, reason: holder }
       : { isKnown: true, identity: holder.identity, expiresAt: holder.expiresAt }
   }
-  if (found === undefined) return { isKnown: false, reason: "nobody was found" }
+  if (found === undefined) return { isKnown: false, reason: "no identity was found" }
   const reason = "authenticate must give an identity { id, scopes }, null or undefined"
   return { isKnown: false, reason }
 }

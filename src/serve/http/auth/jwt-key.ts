@@ -49,7 +49,7 @@ function checkAlgorithms(algorithms: readonly string[]): boolean {
   for (const name of algorithms as readonly unknown[]) {
     if (typeof name !== "string" || !ALGORITHM.test(name)) {
       throw new TypeError(
-        `auth.jwt.algorithms: "${String(name)}" is no signature algorithm that is taken. Use ` +
+        `auth.jwt.algorithms: "${String(name)}" is not an accepted signature algorithm. Use ` +
           "RS256, PS256, ES256, EdDSA, HS256 or their kin.",
       )
     }
