@@ -15,7 +15,7 @@ function hubWith(
   return { config: configOf(settled), sources: statuses } as unknown as Hub
 }
 
-describe("a hub is ready", () => {
+describe("readiness of a hub", () => {
   test.each<[string, Parameters<typeof hubWith>[0], boolean]>([
     ["without sources", [], true],
     ["whatever a folder does", [[{ scan: "." }, "failed"]], true],

@@ -46,7 +46,7 @@ async function firstFile(folder: string): Promise<string | undefined> {
 
 async function isRoot(folder: string): Promise<boolean> {
   const stats = await Promise.all(ROOTS.map((name) => statOf(join(folder, name))))
-  return stats.some((stat) => stat !== undefined)
+  return stats.some((entry) => entry !== undefined)
 }
 
 async function isOpenToAll(folder: string): Promise<boolean> {
