@@ -41,7 +41,7 @@ test("a query is read-only and idempotent without saying so", () => {
   expect(described({ type: "query", annotations })).toContain("  query, version 1.0.0\n")
 })
 
-test("a title that is the description is said once", () => {
+test("a title equal to the description is printed once", () => {
   const text = described({ title: " Orders ", description: "Orders" })
   expect(text.split("Orders")).toHaveLength(2)
 })

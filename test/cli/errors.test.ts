@@ -95,7 +95,7 @@ describe("an error for a program", () => {
     })
   })
 
-  test("of a configuration lists its faults", () => {
+  test("of a configuration lists its issues", () => {
     const fault = { path: "sources.a", message: "Is wrong." }
     const error = new ConfigError([fault])
     expect(json(error)).toMatchObject({ error: { code: "VALIDATION_ERROR", faults: [fault] } })

@@ -24,7 +24,7 @@ describe("output", () => {
     expect(io.stderr.text).toBe("remark\nfault\n")
   })
 
-  test("--quiet keeps remarks back, not faults", () => {
+  test("--quiet suppresses notes, not errors", () => {
     const io = testIO()
     note({ ...io, quiet: true }, "remark")
     printError({ ...io, quiet: true }, "fault")
@@ -50,7 +50,7 @@ describe("output", () => {
     expect(JSON.parse(jsonText(value))).toEqual(value)
   })
 
-  test("texts from elsewhere command no terminal", () => {
+  test("escapeForTerminal escapes control sequences", () => {
     expect(escapeForTerminal("a\u001B[2Jb\u009Bc\u202Ed\re")).toBe(
       "a\\u001b[2Jb\\u009bc\\u202ed\\u000de",
     )

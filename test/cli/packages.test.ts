@@ -36,7 +36,7 @@ describe("packages that a configuration needs", () => {
     expect(ofSource(source)).toEqual(names)
   })
 
-  test("a server needs what it was told to serve, and leaves out the rest", () => {
+  test("a server needs the packages of configured protocols, and others are optional", () => {
     const jwt = { jwksUrl: "https://a.example", issuer: "a", audience: "b" }
     expect(ofServer({})).toEqual(["@modelcontextprotocol/server?", "ws?"])
     expect(ofServer({ mcp: true, websocket: true, jwt })).toEqual([

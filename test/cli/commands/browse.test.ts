@@ -153,7 +153,7 @@ Example:
     })
   })
 
-  test("what is not there is told with what was meant, and where to look", async () => {
+  test("an unknown operation is reported with a suggestion and where to look", async () => {
     const { code, stdout, stderr } = await onHub(["describe", "task.creat"])
 
     expect({ code, stdout }).toEqual({ code: 2, stdout: "" })
@@ -227,7 +227,7 @@ describe("completion", () => {
     expect(stdout).toBe("")
   })
 
-  test("a hub that is not there is no reason to fail", async () => {
+  test("completion does not fail without a reachable hub", async () => {
     expect(await complete("describe", "--hub", "127.0.0.1:9", "x")).toEqual({
       code: 0,
       stdout: "",

@@ -7,7 +7,7 @@ import { startServe } from "../support/served.ts"
 const CANARY = "canary-d0c7"
 
 describe("operations doctor", () => {
-  test("says what is there, what was made of each source, and that all is well", async () => {
+  test("doctor reports credentials, the import of each source, and that everything is well", async () => {
     await using folder = await folderWith({
       "operations.config.yaml": [
         "sources:",

@@ -321,7 +321,7 @@ describe("what cannot be part of an address", () => {
     )
   })
 
-  test("is told with what was meant, where that is plain", async () => {
+  test("a wrong option is reported with a suggestion, where there is one", async () => {
     expect((await permissions("--user=alice=task")).stderr).toContain(
       '--user: "task" is not the id of an operation. For all below it, write "task.*".',
     )

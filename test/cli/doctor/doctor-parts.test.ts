@@ -44,7 +44,7 @@ function args(...argv: string[]): CommandArgs {
   return readArgs(argv, Object.fromEntries(texts.map((name) => [name, option])))
 }
 
-test("counts name only what there is", () => {
+test("countsText omits counts of zero", () => {
   expect(countsText(EMPTY)).toBe("0 kept")
   expect(countsText({ ...EMPTY, kept: 1, widened: 2, skipped: 3, filtered: 4 })).toBe(
     "1 kept, 2 widened, 3 skipped, 4 left out by include and exclude",
@@ -90,7 +90,7 @@ test("of many notes some are shown, and all under --verbose", () => {
   expect(all.slice(-2)).toEqual(["kept x.kept (kept)", "  fine"])
 })
 
-test("everything that is wrong is counted", () => {
+test("doctor counts everything that is wrong", () => {
   const places = ["server.token", "sources.a"]
   const text = told({
     config: { ok: false, error: "one\ntwo", faults: [], warnings: ["odd"] },
@@ -122,7 +122,7 @@ test("everything that is wrong is counted", () => {
   expect(text.endsWith("\n6 things are wrong.\n")).toBe(true)
 })
 
-test("one thing is one, and nothing is well", () => {
+test("doctor counts one problem as one, and none as well", () => {
   expect(told({ sources: [source("failed")] })).toContain("\n1 thing is wrong.\n")
   expect(told({ config: { ok: false, file: "c.json", faults: [], warnings: [] } })).toContain(
     "✗ Configuration c.json\n",
@@ -172,7 +172,7 @@ test("credentials are looked for by name, each once, with all its places", async
   expect(JSON.stringify(checks)).not.toContain(join(homedir(), "no-such"))
 })
 
-test("a configuration that is broken is told, with its faults", async () => {
+test("doctor reports a broken configuration with its issues", async () => {
   await using folder = await folderWith({ "operations.config.json": '{"sources": 3}' })
   const { ok, config, sources } = await examine(args(), testIO({ cwd: folder.path }))
   expect(ok).toBe(false)
@@ -190,7 +190,7 @@ test("no configuration at all is a wrong command line", async () => {
   )
 })
 
-test("sources are opened, and those that fail make it ill", async () => {
+test("doctor opens sources, and a failing one makes the result negative", async () => {
   await using folder = await folderWith({ "ops/a.mjs": moduleText("a", "b"), "bad.yaml": "x: 1" })
   const io = testIO({ cwd: folder.path })
   const well = await examine(args("--scan", "ops"), io)
@@ -203,7 +203,7 @@ test("sources are opened, and those that fail make it ill", async () => {
   expect(ill.sources[0]?.report).toBeUndefined()
 })
 
-test("a hub is asked for reports of what is ready", async () => {
+test("doctor asks a hub for the reports of ready sources", async () => {
   const asked: string[] = []
   const sources = [source("ready", { name: "a b" }), source("failed", { reason: "no" })]
   let answer: unknown = { sources }

@@ -206,7 +206,7 @@ describe("readInput", () => {
     })
   })
 
-  test("nobody's prototype is changed", async () => {
+  test("readInput changes no prototype", async () => {
     const made = await value(
       ["__proto__.polluted=1", "constructor.prototype.polluted=1", "nested.__proto__=2"],
       { inputs: ['{"__proto__":{"b":1}}'], schema: {} },

@@ -46,7 +46,7 @@ function deferred(): { promise: Promise<SettledConfig>; resolve(value: SettledCo
   return { promise, resolve: (value) => resolve(value) }
 }
 
-test("without a file there is nothing to follow", async () => {
+test("followConfig does nothing without a file", async () => {
   watching.paths = []
   const hub = hubWith(settleConfig({ sources: {} }, { baseDir }))
   const following = followConfig(hub, () => Promise.reject(new Error("never")), testIO())
@@ -54,7 +54,7 @@ test("without a file there is nothing to follow", async () => {
   expect(watching.paths).toEqual([])
 })
 
-test("a change is taken, and said; what needs a restart is said too", async () => {
+test("followConfig applies and reports a change, and what needs a restart", async () => {
   for (const server of [{}, { title: "Another" }]) {
     const io = testIO()
     const hub = hubWith(config())
@@ -74,7 +74,7 @@ test("a change is taken, and said; what needs a restart is said too", async () =
   }
 })
 
-test("a mistake changes nothing and is said without what a terminal would obey", async () => {
+test("followConfig reports a mistake, escaped, and keeps the configuration", async () => {
   for (const thrown of [new Error("Not \u001B[2JJSON."), "Not \u001B[2JJSON."]) {
     const io = testIO()
     const hub = hubWith(config())
@@ -90,7 +90,7 @@ test("a mistake changes nothing and is said without what a terminal would obey",
   }
 })
 
-test("what is read while it closes, or told after, is not taken", async () => {
+test("followConfig ignores changes during and after close", async () => {
   const io = testIO()
   const hub = hubWith(config())
   const loaded = deferred()

@@ -55,7 +55,7 @@ function withSources(hub: Hub, sources: readonly SourceStatus[]): Hub {
   return { ...hub, registry: hub.registry, config: hub.config, sources }
 }
 
-describe("what serve says at its start", () => {
+describe("the summary of serve", () => {
   test("names only the places that there are", async () => {
     await using hub = emptyHub()
     const io = testIO()
@@ -158,7 +158,7 @@ describe("progress", () => {
     ])
   })
 
-  test("says what is wrong as a sentence, also to who wants to hear little", () => {
+  test("prints a failure as a sentence, also with --quiet", () => {
     const failed = status({ state: "failed", reason: "No such\nfile", attempts: 1 })
     const lost = status({ state: "lost", reason: "Is it gone?" })
     expect(told([status({}), failed, lost], { quiet: true })).toEqual([
@@ -170,7 +170,7 @@ describe("progress", () => {
     ])
   })
 
-  test("says later failures, and the opening, only when asked for details", () => {
+  test("prints later failures and openings only with --verbose", () => {
     const statuses = [
       status({ state: "loading" }),
       status({ state: "failed", reason: "Refused.", attempts: 2 }),

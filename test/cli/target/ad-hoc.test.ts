@@ -91,7 +91,7 @@ describe("sources of a command line", () => {
 })
 
 describe("the configuration of a command line", () => {
-  test("--source chooses, and names what there is", async () => {
+  test("--source selects sources, and an unknown name lists them", async () => {
     const both = ["--openapi", "openapi.json", "--scan", "ops"]
 
     expect(await names(...both, "--source", "petstore")).toEqual(["petstore"])
@@ -104,7 +104,7 @@ describe("the configuration of a command line", () => {
     expect((await config("--scan", "ops")).baseDir).toBe(folder)
   })
 
-  test("nothing at all is told with what to do", async () => {
+  test("a command line without any source says what to do", async () => {
     await expect(config()).rejects.toThrow("Write one: operations init")
   })
 })

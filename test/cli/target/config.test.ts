@@ -42,7 +42,7 @@ test("sources of the command line stand beside those of the file, where they wer
   )
 })
 
-test("a source that is not there is told, with the one that was meant", async () => {
+test("configFor reports an unknown source with a suggestion", async () => {
   await expect(config("--config", "own.json", "--source", "shpo")).rejects.toThrow(
     `There is no source "shpo". Did you mean "shop"? Sources: shop.`,
   )

@@ -116,7 +116,7 @@ describe("an input for every client", () => {
     expect(portableInput(plain).toInput).toBe(plain.toInput)
   })
 
-  test("what some clients refuse is told once", () => {
+  test("reasons for refused schemas are listed once", () => {
     expect(
       unportable({
         $ref: "https://example.com/other.json",
@@ -246,7 +246,7 @@ describe("questions in the words of MCP", () => {
 describe("the door", () => {
   const request = { headers: {}, url: "/" } as never
 
-  test("a scope that nobody in particular has is missing", async () => {
+  test("an anonymous caller lacks required scopes", async () => {
     const door = new Authenticator({ requiredScopes: ["a", "b"] }, SILENT)
     const answer = await door.admit(request, undefined)
 
@@ -269,7 +269,7 @@ describe("the door", () => {
     expect(() => new Authenticator({ resourceMetadata: wrong }, SILENT)).toThrow(TypeError)
   })
 
-  test("what is thrown that is no error is told as text", async () => {
+  test("a thrown value that is not an error is reported as text", async () => {
     const told: unknown[] = []
     const logger = { ...SILENT, info: (_: string, fields?: unknown) => told.push(fields) }
     const authenticate = () => {
@@ -303,11 +303,11 @@ describe("names and words", () => {
     expect(() => assignNames([entry], () => 5 as never)).toThrow(`naming gave no text for "a.b"`)
   })
 
-  test("a registry without operations has nothing to tell", () => {
+  test("a registry without operations has no instructions", () => {
     expect(describeNamespaces(new OperationRegistry() as never, undefined)).toBeUndefined()
   })
 
-  test("faults that are none are left out", () => {
+  test("malformed issues are left out", () => {
     const errors = [null, { path: 5 }, { path: "", message: "wrong" }]
     const error = new CallError("VALIDATION_ERROR", "Input is invalid: wrong", {
       details: { errors },

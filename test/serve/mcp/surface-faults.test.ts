@@ -39,7 +39,7 @@ describe("a failed call", () => {
     }
   })
 
-  test("lists a bounded number of faults", async () => {
+  test("lists a bounded number of validation issues", async () => {
     const one = operation("a.b", {
       inputSchema: Type.Object({ list: Type.Array(Type.String()) }),
       handler: () => 1,
