@@ -31,7 +31,7 @@ describe("listedValues", () => {
     expect(listedValues({ enum: values, type: "array" })).toEqual({
       kind: "tuple",
       items: [],
-      least: 0,
+      minItems: 0,
       rest: undefined,
     })
     expect(listedValues({ enum: values, type: "boolean" })).toBe(NEVER)

@@ -73,7 +73,7 @@ export class ProtocolError extends Error {
 
   constructor(code: number, message: string, data?: unknown, httpStatus?: number) {
     super(message)
-    this.name = "ProtocolFault"
+    this.name = "ProtocolError"
     this.code = code
     this.data = data
     this.httpStatus = httpStatus

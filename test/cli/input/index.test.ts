@@ -124,7 +124,7 @@ describe("readInput", () => {
     [[], { inputs: ["none.json"] }, /--input none\.json: cannot read/],
     [[], { inputs: ["empty.json"] }, /there is nothing/],
     [[], { inputs: ["-"], stdin: "" }, /there is nothing/],
-    [["a=1"], { inputs: ["[1]"] }, /"a" cannot go into what --input gives/],
+    [["a=1"], { inputs: ["[1]"] }, /"a" cannot be added to the value of --input/],
     [["title=x", "title.y=1"], {}, /"title\.y" goes into "title", which was given as a text/],
     [["labels[5]=x"], {}, /would leave a gap/],
     [["nested.a=1", "nested[]=1"], {}, /adds to a list/],
