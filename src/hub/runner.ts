@@ -1,5 +1,5 @@
 // One idea: the life of one source, from opening it to letting go of it.
-import type { SettledSource } from "../config/model.ts"
+import type { ResolvedSource } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -54,7 +54,7 @@ export class SourceRunner {
   /** Settles when the source has become ready or failed once. */
   readonly first: Promise<void>
   readonly #host: RunnerHost
-  #settled: SettledSource
+  #settled: ResolvedSource
   #state: SourceState
   #reason: string | undefined
   #attempts = 0
@@ -71,7 +71,7 @@ export class SourceRunner {
   #isClosed = false
   #settleFirst: () => void = () => {}
 
-  constructor(settled: SettledSource, host: RunnerHost) {
+  constructor(settled: ResolvedSource, host: RunnerHost) {
     this.name = settled.name
     this.#settled = settled
     this.#host = host
@@ -122,7 +122,7 @@ export class SourceRunner {
   }
 
   /** Takes another configuration. What was open serves under the new rules until it is replaced. */
-  async change(settled: SettledSource, isElsewhere: boolean): Promise<void> {
+  async change(settled: ResolvedSource, isElsewhere: boolean): Promise<void> {
     const before = this.#settled
     if (!isElsewhere && sameData(before, settled)) return
     this.#settled = settled

@@ -1,6 +1,6 @@
 import { Compile } from "typebox/schema"
 import { describe, expect, test } from "vitest"
-import { ConfigError, configSchema, settleConfig } from "../../src/config.ts"
+import { ConfigError, configSchema, resolveConfig } from "../../src/config.ts"
 import { sourceName } from "../../src/config/names.ts"
 
 const CANARY = "canary-93bb-secret"
@@ -81,8 +81,8 @@ describe("a remote source", () => {
   })
 })
 
-function settle(value: unknown): ReturnType<typeof settleConfig> {
-  return settleConfig(value, { baseDir: "/project" })
+function settle(value: unknown): ReturnType<typeof resolveConfig> {
+  return resolveConfig(value, { baseDir: "/project" })
 }
 
 function errorOf(value: unknown): ConfigError {

@@ -1,5 +1,5 @@
-import { faultText } from "../../config/error.ts"
-import type { SettledConfig } from "../../config/model.ts"
+import { formatFault } from "../../config/error.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
@@ -56,7 +56,7 @@ async function serve(
   const watch = !args.flag("no-watch")
   await using hub = await openHub(await configFor(args, io), watch, io)
   const { followConfig } = await import("../serve/follow-config.ts")
-  const load = (): Promise<SettledConfig> => configFor(args, io, { fresh: true })
+  const load = (): Promise<ResolvedConfig> => configFor(args, io, { fresh: true })
   const following = watch ? followConfig(hub, load, io) : undefined
   try {
     await use(hub)
@@ -84,13 +84,13 @@ function checkOptions(args: CommandArgs): void {
   }
 }
 
-async function openHub(config: SettledConfig, watch: boolean, io: CommandIO): Promise<Hub> {
+async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): Promise<Hub> {
   const [{ createHub }, { commandLogger }, { tellProgress }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
     import("../serve/progress.ts"),
   ])
-  for (const warning of config.warnings ?? []) note(io, shown(faultText(warning, config.file)))
+  for (const warning of config.warnings ?? []) note(io, shown(formatFault(warning, config.file)))
   const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
   tellProgress(hub, io)
   return hub
@@ -121,7 +121,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
 }
 
 /** Says once what is not served, and which sources cannot start, without packages that are not installed. */
-function tellMissing(config: SettledConfig, io: CommandIO): void {
+function tellMissing(config: ResolvedConfig, io: CommandIO): void {
   const needed = [...packagesOfServer(config), ...packagesOfSources(config.sources)]
   const { yellow } = styled(io, io.stderr)
   for (const line of missingLines(missingPackages(needed), io)) {

@@ -1,4 +1,4 @@
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
@@ -20,7 +20,7 @@ const PATIENCE = 1000
  * not unknown, but unavailable.
  */
 export async function openBroker(
-  source: SettledSource,
+  source: ResolvedSource,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {

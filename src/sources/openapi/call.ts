@@ -4,7 +4,7 @@ import { discard, exchange } from "../../http-client/exchange.ts"
 import type { HttpResponse } from "../../http-client/exchange.ts"
 import { fixedHeaders, readCallHeaders } from "../../core/call-headers.ts"
 import { secretsIn } from "../../http-client/headers.ts"
-import { fetchOf } from "../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../http-client/public-fetch.ts"
 import { readHttpError } from "../../http-client/http-error.ts"
 import { createTokenSource } from "../../http-client/oauth.ts"
 import { isJson } from "../../http-client/media-type.ts"
@@ -67,7 +67,7 @@ export class Caller {
 
   /** Read for each call: what is put in the place of the platform's later counts too. */
   get fetch(): typeof globalThis.fetch {
-    return fetchOf(this.#config)
+    return resolveFetch(this.#config)
   }
 
   /** How integers beyond 2^53 are given. */

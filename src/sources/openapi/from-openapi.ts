@@ -25,7 +25,7 @@ import type { ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
 import { isReadableOnTheWay } from "../../internal/readable.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
-import { fetchOf } from "../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../http-client/public-fetch.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
 import { quote } from "../../internal/describe.ts"
 
@@ -85,7 +85,7 @@ export async function FromOpenAPIFile(
   const allow = allowReferences(url, config.allowedReferences)
   const local = createFileLoader(reader, url, config.allowedReferences)
   const remote = createUrlLoader({
-    fetch: fetchOf(config),
+    fetch: resolveFetch(config),
     allow: (wanted) => allow(wanted) && !isBlocked(wanted, config),
   })
   return await load(text, url, config, allow, async (wanted) =>
@@ -113,7 +113,7 @@ export async function FromOpenAPIUrl(
   let found = href
   let allow = allowReferences(href, config.allowedReferences)
   const loader = createUrlLoader({
-    fetch: fetchOf(config),
+    fetch: resolveFetch(config),
     // The document itself may move about on its own origin; its references stay in its folder.
     allow: (wanted) =>
       (allow(wanted) || new URL(wanted).origin === origin) && !isBlocked(wanted, config),

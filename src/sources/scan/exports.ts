@@ -34,18 +34,18 @@ export function candidatesOf(module: unknown): Candidate[] {
 }
 
 /** Why a candidate is no operation; `undefined` when it is one. */
-export function candidateFault({ name, value }: Candidate): string | undefined {
+export function findCandidateIssue({ name, value }: Candidate): string | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return `${exportOf(name)} must be an operation, got ${quote(value)}; make one with defineOperation(), or export helpers by name`
+    return `${describeExport(name)} must be an operation, got ${quote(value)}; make one with defineOperation(), or export helpers by name`
   }
-  const faults = operationFaults(value as AnyOperation)
+  const faults = findOperationIssues(value as AnyOperation)
   if (faults.length === 0) return undefined
   const list = faults.map(({ path, message }) => `${path} ${message}`.trim()).join("; ")
-  return `${exportOf(name)} is no sound operation: ${list}`
+  return `${describeExport(name)} is no sound operation: ${list}`
 }
 
 /** `The default export` or `The export "create"`. */
-export function exportOf(name: string): string {
+export function describeExport(name: string): string {
   return name === "default" ? "the default export" : `the export "${name}"`
 }
 
@@ -59,13 +59,13 @@ export function specFields(operation: AnyOperation): Record<string, unknown> {
   return fields
 }
 
-function operationFaults(operation: AnyOperation): ValueError[] {
+function findOperationIssues(operation: AnyOperation): ValueError[] {
   const fields = specFields(operation)
   const faults: ValueError[] = []
   for (const side of ["input", "output"] as const) {
     const field = `${side}Schema`
     if (fields[field] === undefined) continue
-    const fault = schemaFault(fields[field], side)
+    const fault = findSchemaIssue(fields[field], side)
     if (fault !== undefined) faults.push({ path: `/${field}`, message: fault })
     // Judged; a vendor's schema may be a function, which is no JSON.
     fields[field] = {}
@@ -73,7 +73,7 @@ function operationFaults(operation: AnyOperation): ValueError[] {
   return [...collectErrors(OperationSpecSchema, fields), ...faults]
 }
 
-function schemaFault(schema: unknown, side: "input" | "output"): string | undefined {
+function findSchemaIssue(schema: unknown, side: "input" | "output"): string | undefined {
   try {
     // The check of an input is the vendor's own, whether or not JSON Schema can say it.
     if (side === "input" && standardProps(schema) !== undefined) return undefined

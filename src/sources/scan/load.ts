@@ -8,9 +8,9 @@ export type Loaded =
   | { readonly reason: string; readonly cause?: unknown }
 
 /** Enough to overlap reading, few enough not to run out of file handles. */
-const AT_ONCE = 8
+const MAX_CONCURRENT = 8
 /** A longer delay would overflow, and a timer that overflows fires at once. */
-const LONGEST_DELAY = 2 ** 31 - 1
+const MAX_DELAY = 2 ** 31 - 1
 
 /**
  * Loads modules, a few at a time; the answers are in the order of the URLs.
@@ -31,7 +31,7 @@ export async function loadModules(
       loaded[index] = await loadOne(urls[index]!, importModule, timeout, signal)
     }
   }
-  await Promise.all(Array.from({ length: Math.min(AT_ONCE, urls.length) }, lane))
+  await Promise.all(Array.from({ length: Math.min(MAX_CONCURRENT, urls.length) }, lane))
   return loaded
 }
 
@@ -56,7 +56,7 @@ function loadOne(
       resolve(loaded)
     }
     const timer =
-      timeout > LONGEST_DELAY
+      timeout > MAX_DELAY
         ? undefined
         : systemClock.setTimeout(() => settle(tooSlow(timeout)), timeout)
     signal?.addEventListener("abort", onAbort, { once: true })

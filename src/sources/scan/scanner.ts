@@ -1,8 +1,14 @@
 import type { AnyOperation } from "../../core/define.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { type Candidate, candidateFault, candidatesOf, exportOf, specFields } from "./exports.ts"
+import {
+  type Candidate,
+  findCandidateIssue,
+  candidatesOf,
+  describeExport,
+  specFields,
+} from "./exports.ts"
 import { type Loaded, loadModules } from "./load.ts"
-import { type ScanSettings, scanSettings } from "./options.ts"
+import { type ScanSettings, resolveScanOptions } from "./options.ts"
 import { fileUrl } from "./paths.ts"
 import type { ScannerFS, ScanOptions } from "./types.ts"
 import { findFiles } from "./walk.ts"
@@ -35,8 +41,8 @@ export async function scanOperations(
   fs: ScannerFS,
   options?: ScanOptions,
 ): Promise<OperationSpec[]> {
-  const settings = scanSettings("scanOperations", dir, fs, options)
-  const operations = await scan(dir, fs, settings, candidateFault)
+  const settings = resolveScanOptions("scanOperations", dir, fs, options)
+  const operations = await scan(dir, fs, settings, findCandidateIssue)
   return operations.map((operation) => specFields(operation) as unknown as OperationSpec)
 }
 
@@ -50,18 +56,18 @@ export async function scanDefinitions(
   fs: ScannerFS,
   options?: ScanOptions,
 ): Promise<ScannedDefinition[]> {
-  const settings = scanSettings("scanDefinitions", dir, fs, options)
-  const operations = await scan(dir, fs, settings, definitionFault)
+  const settings = resolveScanOptions("scanDefinitions", dir, fs, options)
+  const operations = await scan(dir, fs, settings, findDefinitionIssue)
   return operations as ScannedDefinition[]
 }
 
-type FindFault = (candidate: Candidate) => string | undefined
+type FindIssue = (candidate: Candidate) => string | undefined
 
 async function scan(
   dir: string,
   fs: ScannerFS,
   settings: ScanSettings,
-  findFault: FindFault,
+  findFault: FindIssue,
 ): Promise<AnyOperation[]> {
   const { importTimeout, report, signal } = settings
   const { files, problems } = await findFiles(dir, fs, settings.extensions, signal)
@@ -79,11 +85,11 @@ async function scan(
 class Collection {
   readonly operations: AnyOperation[] = []
   readonly #report: ScanSettings["report"]
-  readonly #findFault: FindFault
+  readonly #findFault: FindIssue
   readonly #seen = new Set<unknown>()
   readonly #fileOf = new Map<string, string>()
 
-  constructor({ report }: ScanSettings, findFault: FindFault) {
+  constructor({ report }: ScanSettings, findFault: FindIssue) {
     this.#report = report
     this.#findFault = findFault
   }
@@ -123,21 +129,21 @@ class Collection {
       const id = `${operation.namespace}.${operation.name}`
       const first = this.#fileOf.get(id)
       if (first !== undefined) {
-        return `${exportOf(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
+        return `${describeExport(candidate.name)} is "${id}", which ${first === file ? "this file" : first} has already; rename or remove one of them`
       }
       this.#fileOf.set(id, file)
       return undefined
     } catch (cause) {
-      return `${exportOf(candidate.name)} cannot be read: ${reasonOf(cause)}`
+      return `${describeExport(candidate.name)} cannot be read: ${reasonOf(cause)}`
     }
   }
 }
 
-function definitionFault(candidate: Candidate): string | undefined {
-  const fault = candidateFault(candidate)
+function findDefinitionIssue(candidate: Candidate): string | undefined {
+  const fault = findCandidateIssue(candidate)
   if (fault !== undefined) return fault
   if (typeof (candidate.value as AnyOperation).handler === "function") return undefined
-  return `${exportOf(candidate.name)} has no handler; add one, or scan for specs with scanOperations() and use registerHandler()`
+  return `${describeExport(candidate.name)} has no handler; add one, or scan for specs with scanOperations() and use registerHandler()`
 }
 
 function importUrl(url: string): Promise<unknown> {

@@ -1,5 +1,5 @@
 import { describe, expect, test, vi } from "vitest"
-import { FramedTransport, REQUEST_MARK } from "../../../../src/sources/mcp/client/frames.ts"
+import { FramedTransport, REQUEST_TOKEN_HEADER } from "../../../../src/sources/mcp/client/frames.ts"
 import type { Exchange } from "../../../../src/sources/mcp/client/frames.ts"
 import type { Message, SendOptions } from "../../../../src/sources/mcp/client/sdk.ts"
 import { failure } from "./support.ts"
@@ -65,10 +65,10 @@ describe("what is sent", () => {
     first?.onRequestStreamEnd?.()
 
     expect(first).toMatchObject({
-      headers: { a: "b", [REQUEST_MARK]: "1" },
+      headers: { a: "b", [REQUEST_TOKEN_HEADER]: "1" },
       requestSignal: one.abandoned,
     })
-    expect(second?.headers).toEqual({ [REQUEST_MARK]: "1" })
+    expect(second?.headers).toEqual({ [REQUEST_TOKEN_HEADER]: "1" })
     expect(one.isSent).toBe(true)
     expect(one.streamEnded).toHaveBeenCalledOnce()
   })

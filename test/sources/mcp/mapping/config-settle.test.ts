@@ -7,16 +7,16 @@ import type {
 import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { describe, expect, expectTypeOf, test } from "vitest"
 import { consoleLogger, silentLogger } from "../../../../src/internal/logger.ts"
-import { settleServer } from "../../../../src/sources/mcp/config-settle.ts"
-import type { MCPClientConfig, SettledServer } from "../../../../src/sources/mcp/config.ts"
+import { resolveServer } from "../../../../src/sources/mcp/config-settle.ts"
+import type { MCPClientConfig, ResolvedServer } from "../../../../src/sources/mcp/config.ts"
 import { memoryPins } from "../../../../src/sources/mcp/pins.ts"
 import { thrown } from "../../../support/operations.ts"
 
 const SECRET = "hunter2-hunter2"
 
 /** Also what the types would not allow: files are not typed. */
-function settle(config: unknown, name = "files"): SettledServer {
-  return settleServer(name, config as MCPClientConfig)
+function settle(config: unknown, name = "files"): ResolvedServer {
+  return resolveServer(name, config as MCPClientConfig)
 }
 
 describe("settleServer", () => {
