@@ -23,7 +23,7 @@ export const SCAN_OPTIONS: OptionsSchema<ScanOptions> = {
   signal: "signal",
 }
 
-/** Fills in the defaults. Throws a `TypeError` that names the argument which makes no sense. */
+/** Fills in the defaults. Throws a `TypeError` that names the invalid argument. */
 export function resolveScanOptions(
   caller: string,
   dir: unknown,
