@@ -38,7 +38,7 @@ describe("a remote source", () => {
     ["a block for a broker", { remote: "nats://a", blockPrivate: true }, "is for another hub"],
     ["a user for a hub", { remote: "https://a.b", user: "me" }, "is for a broker"],
     ["a ticket for a hub", { remote: "ws://a.b", ticket: KEY }, "is for a broker"],
-    ["a token for Redis", { remote: "redis://a", token: "${env:T}" }, `Give "password"`],
+    ["a token for Redis", { remote: "redis://a", token: "${env:T}" }, `Use "password"`],
     ["nobody's password", { remote: "nats://a", password: "${env:T}" }, `needs "user"`],
     ["a user that breaks out", { remote: "nats://a", user: "a.>" }, "1 to 64 letters"],
     ["an empty prefix", { remote: "nats://a", prefix: "" }, "must not be empty"],

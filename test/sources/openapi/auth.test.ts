@@ -496,7 +496,7 @@ describe("selectAuth: client credentials", () => {
   test("need an address from somewhere", async () => {
     const { context } = tokenServer()
     const error = await failure(select(["oidc"], { auth: client }, context))
-    expect(error.message).toContain('Give "tokenUrl"')
+    expect(error.message).toContain('Add "tokenUrl"')
   })
 
   test("resolve a relative address against the document's own", async () => {

@@ -178,8 +178,8 @@ describe("what comes", () => {
     expect(client).toEqual([question, notice, odd])
     expect(events.notified.mock.calls).toEqual([["notifications/tools/list_changed", { a: 1 }]])
     expect(events.dropped.mock.calls.flat()).toEqual([
-      "a message that is no JSON object",
-      "a message that is no JSON object",
+      "a message that is not a JSON object",
+      "a message that is not a JSON object",
       "a message that is not JSON-RPC 2.0",
       "an answer without the id of a request",
     ])
@@ -205,7 +205,7 @@ describe("what comes", () => {
       { progress: 2, total: 3, message: "two" },
       { progress: 3 },
     ])
-    expect(events.dropped).toHaveBeenCalledExactlyOnceWith("progress that is no number")
+    expect(events.dropped).toHaveBeenCalledExactlyOnceWith("progress that is not a number")
     // Only what is no progress at all is the client's to complain about.
     expect(client).toHaveLength(1)
   })

@@ -112,7 +112,7 @@ describe("opening a session", () => {
     )
 
     expect(error).toMatchObject({ code: "UNAVAILABLE", retryable: false })
-    expect(error.message).toContain("closed while it was being connected to")
+    expect(error.message).toContain("closed while it was connecting")
     expect(silent.close).toHaveBeenCalled()
   })
 
@@ -199,7 +199,7 @@ describe("a session", () => {
     own.onerror?.(new Error("a hiccup"))
 
     expect(debug.mock.calls.flat()).toEqual([
-      'MCP server "srv" sent a message that is no JSON object',
+      'MCP server "srv" sent a message that is not a JSON object',
       'MCP server "srv": a hiccup',
     ])
     await session.close()

@@ -29,8 +29,8 @@ function originOf({ _meta }: LazyOperation): MCPOrigin {
 
 describe("readTool", () => {
   test.each([
-    ["null", null, "no object"],
-    ["a list", [], "no object"],
+    ["null", null, "not an object"],
+    ["a list", [], "not an object"],
     ["no name", {}, "no name"],
     ["an empty name", { name: "" }, "no name"],
     ["a name that is a number", { name: 1 }, "no name"],

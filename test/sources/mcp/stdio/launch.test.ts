@@ -97,7 +97,7 @@ describe("a program that did not start", () => {
   test("because its folder is not there, which the system does not tell", async () => {
     for (const on of [node("linux", false), node("linux", new Error("none"))]) {
       const { message } = await said(coded("ENOENT"), { cwd: "/gone" }, on)
-      expect(message).toContain(`"cwd" names no folder that can be entered: "/gone"`)
+      expect(message).toContain(`"cwd" is not an accessible folder: "/gone"`)
     }
     expect((await said(coded("ENOENT"), { cwd: "/there" })).message).toContain("no such program")
   })
