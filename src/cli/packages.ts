@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs"
 import { dirname, join, sep } from "node:path"
-import type { SettledConfig, SettledSource, SourceConfig } from "../config/model.ts"
+import type { ResolvedConfig, ResolvedSource, SourceConfig } from "../config/model.ts"
 import { packageFolder } from "../hub/package-folder.ts"
 import type { CommandIO } from "./model.ts"
 import { unbroken } from "./wrap.ts"
@@ -19,7 +19,7 @@ const MCP_SERVER = "@modelcontextprotocol/server"
 
 /** The optional packages that sources need, installed or not. */
 export function packagesOfSources(
-  sources: readonly Pick<SettledSource, "name" | "config" | "disabled">[],
+  sources: readonly Pick<ResolvedSource, "name" | "config" | "disabled">[],
 ): NeededPackage[] {
   const users = new Map<string, string[]>()
   for (const { name, config, disabled } of sources) {
@@ -32,7 +32,7 @@ export function packagesOfSources(
 }
 
 /** The optional packages that serving needs. */
-export function packagesOfServer({ server }: Pick<SettledConfig, "server">): NeededPackage[] {
+export function packagesOfServer({ server }: Pick<ResolvedConfig, "server">): NeededPackage[] {
   const { mcp, websocket, jwt } = server
   return [
     ...(mcp === false

@@ -1,4 +1,4 @@
-import type { SettledConfig } from "../config/model.ts"
+import type { ResolvedConfig } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
 import { validateOptions } from "../internal/options.ts"
@@ -28,8 +28,8 @@ const RENEWAL_MS = 60_000
  * Creates one registry over every source of a configuration. All are opened at once, and a source that fails
  * is retried while the others serve. Close the hub when you no longer need it.
  */
-export function createHub(config: SettledConfig, options: HubOptions = {}): Hub {
-  if (!Array.isArray((config as SettledConfig | undefined)?.sources)) {
+export function createHub(config: ResolvedConfig, options: HubOptions = {}): Hub {
+  if (!Array.isArray((config as ResolvedConfig | undefined)?.sources)) {
     throw new TypeError(
       "createHub(config): config must be what loadConfig() or resolveConfig() returns.",
     )
@@ -69,11 +69,11 @@ class SourceHub implements Hub {
   /** Resolvers of earlier configurations included: their values are still secret. */
   readonly #resolvers: Resolver[] = []
   #resolvedAt = 0
-  #config: SettledConfig
+  #config: ResolvedConfig
   #runners = new Map<string, SourceRunner>()
   #closing: Promise<void> | undefined
 
-  constructor(config: SettledConfig, options: HubOptions) {
+  constructor(config: ResolvedConfig, options: HubOptions) {
     const { clock = systemClock } = options
     const logger = isolatedLogger(options.logger)
     this.#options = options
@@ -103,7 +103,7 @@ class SourceHub implements Hub {
     for (const runner of this.#runners.values()) runner.start()
   }
 
-  get config(): SettledConfig {
+  get config(): ResolvedConfig {
     return this.#config
   }
 
@@ -132,7 +132,7 @@ class SourceHub implements Hub {
     await runner.reopen()
   }
 
-  async apply(config: SettledConfig): Promise<void> {
+  async apply(config: ResolvedConfig): Promise<void> {
     this.#assertOpen()
     const chosen = this.#selectSources(config)
     const isElsewhere = chosen.baseDir !== this.#config.baseDir
@@ -172,7 +172,7 @@ class SourceHub implements Hub {
     this.#listeners.clear()
   }
 
-  #add(source: SettledConfig["sources"][number]): SourceRunner {
+  #add(source: ResolvedConfig["sources"][number]): SourceRunner {
     const runner = new SourceRunner(source, this.#host())
     this.#runners.set(source.name, runner)
     return runner
@@ -218,7 +218,7 @@ class SourceHub implements Hub {
   }
 
   /** Keeps only the sources that `only` names. */
-  #selectSources(config: SettledConfig): SettledConfig {
+  #selectSources(config: ResolvedConfig): ResolvedConfig {
     const { only } = this.#options
     if (only === undefined) return config
     const names = config.sources.map(({ name }) => name)

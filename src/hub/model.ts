@@ -1,6 +1,6 @@
 // The hub: one registry filled from sources, each of which is opened, retried and closed on its own.
 
-import type { SettledConfig, SettledSource, SourceKind } from "../config/model.ts"
+import type { ResolvedConfig, ResolvedSource, SourceKind } from "../config/model.ts"
 import type { AnyOperation } from "../core/define.ts"
 import type { ErrorListener } from "../engine/failures.ts"
 import type { OptionsSchema } from "../internal/options.ts"
@@ -93,7 +93,7 @@ export interface OpenSource {
 }
 
 /** Opens one kind of source; rejects with an error whose message says what to do. */
-export type OpenSourceOf = (source: SettledSource, context: SourceContext) => Promise<OpenSource>
+export type OpenSourceOf = (source: ResolvedSource, context: SourceContext) => Promise<OpenSource>
 
 export interface HubOptions {
   readonly logger?: Logger | undefined
@@ -123,7 +123,7 @@ export const HUB_OPTIONS: OptionsSchema<HubOptions> = {
 /** One registry over every source. Close it when you no longer need it. */
 export interface Hub extends AsyncDisposable {
   readonly registry: OperationRegistry
-  readonly config: SettledConfig
+  readonly config: ResolvedConfig
   /** Status of each source, in the order of the configuration. */
   readonly sources: readonly SourceStatus[]
   /** Resolves when each source has become ready or failed once. */
@@ -137,6 +137,6 @@ export interface Hub extends AsyncDisposable {
   /** Opens a source again, now. Rejects when that fails. */
   reopen(name: string): Promise<void>
   /** Applies a new configuration: opens new and changed sources, closes removed ones. Running calls continue. */
-  apply(config: SettledConfig): Promise<void>
+  apply(config: ResolvedConfig): Promise<void>
   close(): Promise<void>
 }

@@ -5,13 +5,13 @@ import type {
   OpenAPISource,
   RemoteSource,
   ScanSource,
-  SettledSource,
+  ResolvedSource,
 } from "../config/model.ts"
 import { isAddress } from "../config/names.ts"
 import { redactText } from "../internal/redact.ts"
 
 /** The origin of a source as its configuration has it, without secrets. */
-export function originOf({ kind, config }: SettledSource): string {
+export function originOf({ kind, config }: ResolvedSource): string {
   switch (kind) {
     case "scan":
       return (config as ScanSource).scan
@@ -25,7 +25,7 @@ export function originOf({ kind, config }: SettledSource): string {
 }
 
 /** The file or folder of a source, as far as its configuration names it. */
-export function filesOf({ kind, config }: SettledSource, baseDir: string): readonly string[] {
+export function filesOf({ kind, config }: ResolvedSource, baseDir: string): readonly string[] {
   const text =
     kind === "scan"
       ? (config as ScanSource).scan

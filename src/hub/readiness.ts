@@ -1,5 +1,5 @@
 import { isBroker } from "../config/brokers.ts"
-import type { RemoteSource, SettledSource } from "../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../config/model.ts"
 import type { Hub } from "./model.ts"
 
 /** Whether every source that a hub needs to answer requests is ready. */
@@ -14,6 +14,6 @@ export function hasNeededSources(hub: Hub): boolean {
 }
 
 /** Without its broker a hub can only make callers wait. */
-function isNeeded({ kind, config }: SettledSource): boolean {
+function isNeeded({ kind, config }: ResolvedSource): boolean {
   return config.required ?? (kind === "remote" && isBroker((config as RemoteSource).remote))
 }

@@ -1,6 +1,6 @@
 import { splitCommandLine } from "../config/command-line.ts"
 import { parseReferences, type TextPart } from "../config/references.ts"
-import { unknownKind } from "../config/shape.ts"
+import { unknownKindMessage } from "../config/shape.ts"
 import { CallError } from "../core/errors.ts"
 import { maskValue } from "../http-client/secrets.ts"
 import { nearest } from "../internal/suggest.ts"
@@ -100,7 +100,7 @@ class References implements Resolver {
       case "place":
         return editorPlace(part.name, this.#baseDir)
       case "unknown":
-        throw new UnresolvedReference(part.name === "input" ? INPUT : unknownKind(part.name))
+        throw new UnresolvedReference(part.name === "input" ? INPUT : unknownKindMessage(part.name))
       case "open":
         throw new UnresolvedReference(`has "\${${part.name}:" without the "}" that ends it.`)
     }

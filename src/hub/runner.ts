@@ -1,5 +1,5 @@
 // One idea: the life of one source, from opening to closing it.
-import type { SettledSource } from "../config/model.ts"
+import type { ResolvedSource } from "../config/model.ts"
 import { CallError } from "../core/errors.ts"
 import { setRef } from "../internal/defer.ts"
 import type { Logger } from "../internal/logger.ts"
@@ -54,7 +54,7 @@ export class SourceRunner {
   /** Resolves when the source has become ready or failed once. */
   readonly first: Promise<void>
   readonly #host: RunnerHost
-  #definition: SettledSource
+  #definition: ResolvedSource
   #state: SourceState
   #reason: string | undefined
   #attempts = 0
@@ -71,7 +71,7 @@ export class SourceRunner {
   #isClosed = false
   #resolveFirst: () => void = () => {}
 
-  constructor(definition: SettledSource, host: RunnerHost) {
+  constructor(definition: ResolvedSource, host: RunnerHost) {
     this.name = definition.name
     this.#definition = definition
     this.#host = host
@@ -122,7 +122,7 @@ export class SourceRunner {
   }
 
   /** Applies another configuration. The open source serves under the new rules until it is replaced. */
-  async change(definition: SettledSource, isElsewhere: boolean): Promise<void> {
+  async change(definition: ResolvedSource, isElsewhere: boolean): Promise<void> {
     const before = this.#definition
     if (!isElsewhere && sameData(before, definition)) return
     this.#definition = definition

@@ -1,4 +1,4 @@
-import type { SettledSource } from "../config/model.ts"
+import type { ResolvedSource } from "../config/model.ts"
 
 /** Settings that can change without reopening a source. */
 const SHAPE: ReadonlySet<string> = new Set([
@@ -25,11 +25,11 @@ export function sameData(a: unknown, b: unknown): boolean {
 }
 
 /** Whether a source that was opened with one configuration can be kept for the other. */
-export function isSameOpening(a: SettledSource, b: SettledSource): boolean {
+export function isSameOpening(a: ResolvedSource, b: ResolvedSource): boolean {
   return a.kind === b.kind && sameData(opening(a), opening(b))
 }
 
-function opening({ config }: SettledSource): object {
+function opening({ config }: ResolvedSource): object {
   return Object.fromEntries(Object.entries(config).filter(([key]) => !SHAPE.has(key)))
 }
 

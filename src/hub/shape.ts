@@ -1,4 +1,4 @@
-import type { AccessRule, SettledSource } from "../config/model.ts"
+import type { AccessRule, ResolvedSource } from "../config/model.ts"
 import type { AnyOperation } from "../core/define.ts"
 import { changedOperation, lazyPartsOf } from "../core/lazy-operation.ts"
 import type { LazyChanges } from "../core/lazy-operation.ts"
@@ -31,7 +31,7 @@ const NAME = /^[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*$/
  * No schema is read, and the same operation always gives the same shaped object.
  */
 export class Shaper {
-  readonly #source: SettledSource
+  readonly #source: ResolvedSource
   readonly #openedAs: string
   readonly #wrap: WrapHandler | undefined
   readonly #include: readonly Pattern[] | undefined
@@ -41,7 +41,7 @@ export class Shaper {
   readonly #shapedBefore = new WeakMap<AnyOperation, AnyOperation>()
 
   /** `openedAs` is the namespace that the source was opened with. */
-  constructor(source: SettledSource, openedAs: string, wrap?: WrapHandler) {
+  constructor(source: ResolvedSource, openedAs: string, wrap?: WrapHandler) {
     this.#source = source
     this.#openedAs = openedAs
     this.#wrap = wrap
@@ -174,7 +174,7 @@ interface CompiledRule {
 /** Namespace and name of an operation. Scanned sources keep their own namespaces unless one is configured. */
 function place(
   { namespace, name }: AnyOperation,
-  source: SettledSource,
+  source: ResolvedSource,
   openedAs: string,
 ): { readonly namespace: string; readonly name: string } {
   switch (source.kind) {

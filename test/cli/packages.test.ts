@@ -8,12 +8,12 @@ import {
   packagesOfSources,
 } from "../../src/cli/packages.ts"
 import { unbroken } from "../../src/cli/wrap.ts"
-import { settleConfig } from "../../src/config.ts"
+import { resolveConfig } from "../../src/config.ts"
 import type { ServerConfig, SourceConfig } from "../../src/config/model.ts"
 import { testIO } from "./support/run.ts"
 
 function ofSource(source: SourceConfig): string[] {
-  const { sources } = settleConfig({ sources: { it: source } }, { baseDir: "/", file: undefined })
+  const { sources } = resolveConfig({ sources: { it: source } }, { baseDir: "/", file: undefined })
   return packagesOfSources(sources).map(({ name }) => name)
 }
 

@@ -4,7 +4,7 @@ import { createParser } from "eventsource-parser"
 import { describe, expect, onTestFinished, test } from "vitest"
 import type { OperationSummary as ConsoleSummary } from "../../console/src/api/model.ts"
 import type { CallTrace } from "../../src/engine/observe.ts"
-import type { ServerConfig, SettledSource } from "../../src/config/model.ts"
+import type { ServerConfig, ResolvedSource } from "../../src/config/model.ts"
 import { Activity } from "../../src/hub/activity.ts"
 import type { HubStats } from "../../src/hub/activity.ts"
 import { ActivityStream } from "../../src/hub/activity/stream.ts"
@@ -34,7 +34,7 @@ const OURS = ["/hub/sources", "/hub/sources/local/report", "/hub/stats", "/hub/e
 
 async function serving(
   server: ServerConfig = {},
-  more: Partial<SettledSource> = {},
+  more: Partial<ResolvedSource> = {},
 ): Promise<{ hub: Hub; served: ServedHub }> {
   const dir = folder({
     "word.ts": operationText("w.word", `(input) => "word " + input.secret`),

@@ -1,6 +1,6 @@
 import { basename, dirname, relative, resolve } from "node:path"
-import { settleConfig } from "../../config.ts"
-import type { SettledConfig } from "../../config.ts"
+import { resolveConfig } from "../../config.ts"
+import type { ResolvedConfig } from "../../config.ts"
 import { findConfig } from "../../hub/config-file/find.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import type { SourceReport, SourceStatus } from "../../hub/model.ts"
@@ -105,7 +105,7 @@ async function configFile(args: CommandArgs, io: CommandIO): Promise<string> {
   )
 }
 
-function refuseTaken(name: string, { sources, file = "" }: SettledConfig): void {
+function refuseTaken(name: string, { sources, file = "" }: ResolvedConfig): void {
   if (!sources.some((source) => source.name === name)) return
   throw new UsageError(
     `${file} has a source "${name}" already. Give this one another name: --name <name>`,
@@ -142,7 +142,7 @@ type Tried = Pick<Outcome, "state" | "reason" | "report">
 
 /** Opens a source once, alone, as the hub would. */
 async function tryOut({ name, source }: NewSource, file: string, io: CommandIO): Promise<Tried> {
-  const config = settleConfig(
+  const config = resolveConfig(
     { sources: { [name]: source } },
     { baseDir: dirname(file), file: undefined },
   )

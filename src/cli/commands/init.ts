@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { basename, join, relative, resolve } from "node:path"
-import { settleConfig } from "../../config.ts"
+import { resolveConfig } from "../../config.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
 import { note, print, printJson, escapeForTerminal, styled } from "../output.ts"
@@ -133,7 +133,7 @@ async function writeNew({ path, text }: Draft): Promise<void> {
 
 function packagesOfFound(found: readonly FoundSource[], baseDir: string): NeededPackage[] {
   const sources = Object.fromEntries(found.map(({ name, source }) => [name, source]))
-  return packagesOfSources(settleConfig({ sources }, { baseDir, file: undefined }).sources)
+  return packagesOfSources(resolveConfig({ sources }, { baseDir, file: undefined }).sources)
 }
 
 interface InitResult {

@@ -1,5 +1,5 @@
-import { faultText } from "../../config/error.ts"
-import type { SettledConfig } from "../../config/model.ts"
+import { formatFault } from "../../config/error.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { UsageError } from "../model.ts"
 import type { Command, CommandArgs, CommandIO } from "../model.ts"
@@ -56,7 +56,7 @@ async function serve(
   const watch = !args.flag("no-watch")
   await using hub = await openHub(await configFor(args, io), watch, io)
   const { followConfig } = await import("../serve/follow-config.ts")
-  const load = (): Promise<SettledConfig> => configFor(args, io, { fresh: true })
+  const load = (): Promise<ResolvedConfig> => configFor(args, io, { fresh: true })
   const following = watch ? followConfig(hub, load, io) : undefined
   try {
     await use(hub)
@@ -84,14 +84,14 @@ function checkOptions(args: CommandArgs): void {
   }
 }
 
-async function openHub(config: SettledConfig, watch: boolean, io: CommandIO): Promise<Hub> {
+async function openHub(config: ResolvedConfig, watch: boolean, io: CommandIO): Promise<Hub> {
   const [{ createHub }, { commandLogger }, { printProgress: tellProgress }] = await Promise.all([
     import("../../hub/create-hub.ts"),
     import("../serve/logger.ts"),
     import("../serve/progress.ts"),
   ])
   for (const warning of config.warnings ?? [])
-    note(io, escapeForTerminal(faultText(warning, config.file)))
+    note(io, escapeForTerminal(formatFault(warning, config.file)))
   const hub = createHub(config, { env: io.env, logger: commandLogger(io), watch })
   tellProgress(hub, io)
   return hub
@@ -122,7 +122,7 @@ async function serveWeb(hub: Hub, args: CommandArgs, io: CommandIO): Promise<voi
 }
 
 /** Reports packages that are not installed, and what cannot be served or opened without them. */
-function printMissingPackages(config: SettledConfig, io: CommandIO): void {
+function printMissingPackages(config: ResolvedConfig, io: CommandIO): void {
   const needed = [...packagesOfServer(config), ...packagesOfSources(config.sources)]
   const { yellow } = styled(io, io.stderr)
   for (const line of missingLines(missingPackages(needed), io)) {

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises"
 import { homedir } from "node:os"
 import { resolve } from "node:path"
-import type { SettledConfig } from "../../config/model.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import { referencesIn } from "../../config/references.ts"
 
 /** A reference of a configuration, by name; its value is never shown. */
@@ -17,7 +17,7 @@ export interface CredentialCheck {
 
 /** Checks whether everything that a configuration refers to exists. */
 export async function checkCredentials(
-  config: SettledConfig,
+  config: ResolvedConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<CredentialCheck[]> {
   const found = new Map<string, { check: CredentialCheck; places: string[] }>()
@@ -39,7 +39,7 @@ export async function checkCredentials(
   return [...found.values()].map(({ check }) => check)
 }
 
-function placesOf({ sources, server }: SettledConfig): { at: string; value: unknown }[] {
+function placesOf({ sources, server }: ResolvedConfig): { at: string; value: unknown }[] {
   return [
     ...sources
       .filter(({ disabled }) => !disabled)

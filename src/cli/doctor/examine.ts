@@ -1,5 +1,5 @@
-import type { ConfigFault, SettledConfig } from "../../config.ts"
-import { faultText } from "../../config/error.ts"
+import type { ConfigFault, ResolvedConfig } from "../../config.ts"
+import { formatFault } from "../../config/error.ts"
 import { isCallError } from "../../core/errors.ts"
 import type { Hub, SourceReport, SourceStatus } from "../../hub/model.ts"
 import { isPlainRecord } from "../../schema/json.ts"
@@ -42,7 +42,7 @@ export interface ConfigCheck {
 /** Reads the configuration, checks credentials, and opens every source once. */
 export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnosis> {
   const node = process.versions.node
-  let config: SettledConfig
+  let config: ResolvedConfig
   try {
     config = await configFor(args, io)
   } catch (error) {
@@ -66,7 +66,7 @@ export async function examine(args: CommandArgs, io: CommandIO): Promise<Diagnos
     ok: true,
     ...(file !== undefined && { file }),
     faults: [],
-    warnings: warnings.map((warning) => faultText(warning, undefined)),
+    warnings: warnings.map((warning) => formatFault(warning, undefined)),
   }
   return { ok, node, config: check, credentials, missingPackages: missing, sources }
 }

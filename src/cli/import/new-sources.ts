@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from "node:path"
-import type { SettledSource, SourceConfig } from "../../config.ts"
-import { settleConfig } from "../../config.ts"
+import type { ResolvedSource, SourceConfig } from "../../config.ts"
+import { resolveConfig } from "../../config.ts"
 import { isNamespace } from "../../mcp/names.ts"
 import type { Plain } from "../edit/add-source.ts"
 import { UsageError } from "../model.ts"
@@ -35,7 +35,7 @@ export async function newSources(
     )
   }
   const written = await adHocSources(what === undefined ? args : withOption(args, what), io)
-  const resolved = settleConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
+  const resolved = resolveConfig({ sources: written }, { baseDir: io.cwd, file: undefined })
   const [literal] = resolved.warnings ?? []
   if (literal !== undefined) throw new UsageError(`"${literal.path}" ${literal.message}`)
   return named(
@@ -57,7 +57,7 @@ function named(sources: readonly NewSource[], args: CommandArgs): NewSource[] {
   return sources.map(({ source }) => ({ name, source }))
 }
 
-function fromResolved({ name, config }: SettledSource, cwd: string, baseDir: string): NewSource {
+function fromResolved({ name, config }: ResolvedSource, cwd: string, baseDir: string): NewSource {
   const { namespace, ...rest } = config
   const moved = { ...rest, ...movedPaths(rest, cwd, baseDir) }
   const isOwn = namespace !== undefined && namespace !== name

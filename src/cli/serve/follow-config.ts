@@ -1,4 +1,4 @@
-import type { SettledConfig } from "../../config/model.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import { watchFiles } from "../../hub/watch.ts"
 import type { CommandIO } from "../model.ts"
@@ -7,7 +7,7 @@ import { printError, note, escapeForTerminal } from "../output.ts"
 /** Reloads the configuration whenever its file changes; after a mistake the previous one stays in use. */
 export function followConfig(
   hub: Hub,
-  load: () => Promise<SettledConfig>,
+  load: () => Promise<ResolvedConfig>,
   io: CommandIO,
 ): { close(): Promise<void> } {
   const { file } = hub.config

@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import type { SettledConfig, SourceConfig } from "../../config/model.ts"
+import type { ResolvedConfig, SourceConfig } from "../../config/model.ts"
 import { nearest } from "../../internal/suggest.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
@@ -17,7 +17,7 @@ export async function configFor(
   args: CommandArgs,
   io: CommandIO,
   { fresh }: ConfigForOptions = {},
-): Promise<SettledConfig> {
+): Promise<ResolvedConfig> {
   const isAdHoc = ["openapi", "mcp", "scan", "remote", "base-url", "header"].some((name) =>
     args.flag(name),
   )
@@ -44,7 +44,7 @@ async function configFile(io: CommandIO): Promise<string> {
   )
 }
 
-async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<SettledConfig> {
+async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<ResolvedConfig> {
   const { loadConfig } = await import("../../hub/config-file/load.ts")
   return await loadConfig(path, { env, fresh })
 }
@@ -52,13 +52,13 @@ async function load(path: string, { env }: CommandIO, fresh?: boolean): Promise<
 async function resolveSources(
   sources: readonly SourceConfig[],
   io: CommandIO,
-): Promise<SettledConfig> {
-  const { settleConfig } = await import("../../config.ts")
-  return settleConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
+): Promise<ResolvedConfig> {
+  const { resolveConfig } = await import("../../config.ts")
+  return resolveConfig({ sources }, { baseDir: io.cwd, shown: "the command line" })
 }
 
 /** Adds sources of the command line to those of the file, with unique names. */
-function merged(config: SettledConfig, own: SettledConfig): SettledConfig {
+function merged(config: ResolvedConfig, own: ResolvedConfig): ResolvedConfig {
   const names = new Set(config.sources.map(({ name }) => name))
   const added = own.sources.map((source) => {
     let { name } = source
@@ -80,7 +80,7 @@ function located(source: SourceConfig, cwd: string): SourceConfig {
 }
 
 /** Keeps only the sources that `--source` names. */
-function selectSources(config: SettledConfig, args: CommandArgs): SettledConfig {
+function selectSources(config: ResolvedConfig, args: CommandArgs): ResolvedConfig {
   const wanted = args.texts("source")
   if (wanted.length === 0) return config
   const names = config.sources.map(({ name }) => name)

@@ -1,4 +1,4 @@
-import type { SettledConfig, SettledSource } from "../../config/model.ts"
+import type { ResolvedConfig, ResolvedSource } from "../../config/model.ts"
 import type { Hub } from "../../hub/model.ts"
 import type { ResponseEnvelope } from "../../core/envelope.ts"
 import type { OperationSpec } from "../../core/types.ts"
@@ -16,7 +16,7 @@ import { openHub } from "./open-hub.ts"
 import { preparedCall } from "./prepared.ts"
 
 /** Opens the sources of a configuration in this process, on first use. */
-export function openLocal(config: SettledConfig, io: CommandIO): Target {
+export function openLocal(config: ResolvedConfig, io: CommandIO): Target {
   return new LocalTarget(config, io)
 }
 
@@ -24,7 +24,7 @@ export function openLocal(config: SettledConfig, io: CommandIO): Target {
 const MAX_FOUND = 1000
 
 class LocalTarget implements Target {
-  readonly #config: SettledConfig
+  readonly #config: ResolvedConfig
   readonly #io: CommandIO
   /** A hub with some of the sources: those that can have an id. */
   #part: Promise<Hub> | undefined
@@ -32,7 +32,7 @@ class LocalTarget implements Target {
   #current: Hub | undefined
   #isClosed = false
 
-  constructor(config: SettledConfig, io: CommandIO) {
+  constructor(config: ResolvedConfig, io: CommandIO) {
     this.#config = config
     this.#io = io
   }
@@ -138,7 +138,7 @@ function failedSources({ sources }: Hub): FailedSource[] {
  *
  * Operations of a folder may call those of any source, and have their own namespaces.
  */
-function sourcesFor(id: string, sources: readonly SettledSource[]): SettledSource[] | undefined {
+function sourcesFor(id: string, sources: readonly ResolvedSource[]): ResolvedSource[] | undefined {
   const found = sources.filter(
     ({ namespace, disabled }) => !disabled && id.startsWith(`${namespace}.`),
   )

@@ -1,4 +1,4 @@
-import type { SettledConfig } from "../../config/model.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
 import { CallError } from "../../core/errors.ts"
 import type { Hub, SourceStatus } from "../../hub/model.ts"
 import type { Logger } from "../../internal/logger.ts"
@@ -7,7 +7,7 @@ import { printError, note, oneLine } from "../output.ts"
 
 /** Opens sources in this process and waits until each is ready or has failed. */
 export async function openHub(
-  config: SettledConfig,
+  config: ResolvedConfig,
   io: CommandIO,
   only?: readonly string[],
 ): Promise<Hub> {

@@ -1,5 +1,5 @@
 import { extname } from "node:path"
-import type { SettledSource } from "../../config/model.ts"
+import type { ResolvedSource } from "../../config/model.ts"
 import { loadConfig } from "../../hub/config-file/load.ts"
 import type { CommandIO } from "../model.ts"
 import { oneLine } from "../output.ts"
@@ -15,7 +15,7 @@ export async function consequencesOf(file: string, { env }: CommandIO): Promise<
   return opened.map((source) => oneLine(`"${source.name}" ${consequence(source)}`))
 }
 
-function consequence({ config }: SettledSource): string {
+function consequence({ config }: ResolvedSource): string {
   const sent = referencesIn(config)
   const secrets = sent.length === 0 ? "" : `; sends it ${sent.join(", ")}`
   if ("scan" in config) return `runs the modules in ${config.scan}`

@@ -3,9 +3,9 @@ import { dirname, extname, isAbsolute, relative, resolve } from "node:path"
 import { ConfigError } from "../../config/error.ts"
 import { readJsonc } from "../../config/jsonc.ts"
 import { locateInScript } from "../../config/locate-script.ts"
-import { type LocatedData, TextFault } from "../../config/located.ts"
-import type { SettledConfig } from "../../config/model.ts"
-import { settleConfig } from "../../config/settle.ts"
+import { type LocatedData, ParseError } from "../../config/located.ts"
+import type { ResolvedConfig } from "../../config/model.ts"
+import { resolveConfig } from "../../config/settle.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import { editorConfig } from "./editor-config.ts"
@@ -35,7 +35,7 @@ const READABLE = "operations.config.ts, .js, .json or .yaml"
 export async function loadConfig(
   path: string,
   options: LoadConfigOptions = {},
-): Promise<SettledConfig> {
+): Promise<ResolvedConfig> {
   validateOptions("loadConfig", options, LOAD_CONFIG_OPTIONS)
   const file = resolve(path)
   const shown = displayPath(file)
@@ -43,8 +43,8 @@ export async function loadConfig(
   const { value, where } = await dataOf(file, shown, text, options)
   const base = { baseDir: dirname(file), file, shown }
   const editors = editorConfig(value, file)
-  if (editors === undefined) return settleConfig(value, { ...base, where })
-  return settleConfig(
+  if (editors === undefined) return resolveConfig(value, { ...base, where })
+  return resolveConfig(
     { mcpServers: editors.servers },
     { ...base, where: (keys) => where([...editors.keys, ...keys.slice(1)]) },
   )
@@ -70,7 +70,7 @@ async function dataOf(
     }
     if (kind === ".json" || kind === ".jsonc" || kind === "") return readJsonc(text)
   } catch (thrown) {
-    if (thrown instanceof TextFault) throw textError(thrown, shown)
+    if (thrown instanceof ParseError) throw textError(thrown, shown)
     throw thrown
   }
   throw failed(shown, `is of a kind that is not read. Write ${READABLE}.`)
@@ -99,7 +99,7 @@ function displayPath(file: string): string {
   return short === "" || short.startsWith("..") || isAbsolute(short) ? file : short
 }
 
-function textError(issue: TextFault, shown: string): ConfigError {
+function textError(issue: ParseError, shown: string): ConfigError {
   const message = `The file ${issue.message}${issue.message.endsWith("?") ? "" : "."}`
   return new ConfigError([{ path: "", message, ...issue.place }], { file: shown })
 }

@@ -1,5 +1,5 @@
 import type { CallEvent } from "../../core/events.ts"
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import { reasonOf } from "../../internal/describe.ts"
 import type { BusOptions } from "../../transport/bus/options.ts"
@@ -21,7 +21,7 @@ export interface BrokerTransport {
 
 /** Creates the transport of a source. It connects on first use. */
 export async function createBrokerTransport(
-  source: SettledSource,
+  source: ResolvedSource,
   place: string,
   context: SourceContext,
 ): Promise<BrokerTransport> {

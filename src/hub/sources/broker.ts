@@ -1,4 +1,4 @@
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { Clock } from "../../internal/platform.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
@@ -20,7 +20,7 @@ const CONNECT_GRACE_MS = 1000
  * calls fail with "unavailable" rather than "not found".
  */
 export async function openBroker(
-  source: SettledSource,
+  source: ResolvedSource,
   place: string,
   context: SourceContext,
 ): Promise<OpenSource> {

@@ -1,4 +1,4 @@
-import type { RemoteSource, SettledSource } from "../../config/model.ts"
+import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/describe.ts"
@@ -30,7 +30,7 @@ export const openRemote: OpenSourceOf = async (source, context) => {
 
 /** Opens another hub. Its connection is restored automatically, and then its operations are listed again. */
 async function openHub(
-  source: SettledSource,
+  source: ResolvedSource,
   remote: string,
   context: SourceContext,
 ): Promise<OpenSource> {

@@ -3,20 +3,20 @@ import { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
 import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
 
-/** When a request is given up; `end` leaves nothing behind. */
+/** The abort signal of a request; `end` releases its timer and listener. */
 export interface CallLimits {
   readonly signal: AbortSignal
   end(): void
 }
 
-/** Joins the caller's signal with the time that a request may take. */
-export function limitsOf(
+/** Combines the caller's signal with the timeout of the request. */
+export function createCallLimits(
   context: HandlerContext | undefined,
   timeout: number | undefined,
   operationId: string,
 ): CallLimits {
   const parent = context?.signal
-  // A registry that ends the call by then needs no second timer.
+  // No second timer if the registry ends the call earlier.
   if (parent !== undefined && timeout !== undefined && endsWithin(context, timeout)) {
     return { signal: parent, end: () => undefined }
   }
@@ -51,7 +51,7 @@ function endsWithin(context: HandlerContext | undefined, timeout: number): boole
   return deadline !== undefined && deadline - wallTimeOf(systemClock) <= timeout
 }
 
-/** What a handler may be called with; all of it is there when a registry calls. */
+/** The context of a handler; complete when a registry calls it. */
 export type HandlerContext = Partial<
   Pick<OperationContext, "signal" | "deadline" | "log" | "identity">
 >

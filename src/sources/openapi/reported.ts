@@ -19,15 +19,15 @@ class Reported extends Given {
   }
 }
 
-// One function for all imports: a getter of its own would tie each to a hidden class that outlives it.
+// One function for all imports: separate getters would keep hidden classes alive.
 const REPORT: PropertyDescriptor = {
   get(this: object) {
     return Reported.reportOf(this)
   },
 }
 
-/** Operations with the report of their import, which is made when it is first read. */
-export function reported(
+/** Adds the report of an import, which is created on first use, to its operations. */
+export function withReport(
   operations: LazyOperation[],
   document: OpenAPIDocument,
   result: ImportResult,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { COMMANDS } from "../../../src/cli/commands/index.ts"
-import { settleConfig } from "../../../src/config.ts"
+import { resolveConfig } from "../../../src/config.ts"
 import { silentLogger } from "../../../src/index.ts"
 import { createHub, serveHTTP, serveHub } from "../../../src/node.ts"
 import type { ServedHTTP } from "../../../src/node.ts"
@@ -239,7 +239,7 @@ describe("completion", () => {
 describe("a source that a hub elsewhere could not open", () => {
   test("is named with the reason by what lists or looks for operations", async () => {
     const sources = { gone: { openapi: "./nowhere.yaml" } }
-    const config = settleConfig({ sources }, { baseDir: import.meta.dirname })
+    const config = resolveConfig({ sources }, { baseDir: import.meta.dirname })
     await using hub = createHub(config, { logger: silentLogger })
     await hub.ready().catch(() => undefined)
     await using there = await serveHub(hub, { port: 0 })

@@ -10,7 +10,7 @@ import { countsText, reportLines } from "../../../src/cli/doctor/report-lines.ts
 import { printDiagnosis } from "../../../src/cli/doctor/tell.ts"
 import type { Diagnosis, SourceCheck } from "../../../src/cli/doctor/examine.ts"
 import type { CommandArgs } from "../../../src/cli/model.ts"
-import type { SettledConfig } from "../../../src/config/model.ts"
+import type { ResolvedConfig } from "../../../src/config/model.ts"
 import type { ReportItem, SourceReport } from "../../../src/hub/model.ts"
 import { folderWith, moduleText } from "../support/folder.ts"
 import { testIO } from "../support/run.ts"
@@ -154,7 +154,7 @@ test("credentials are looked for by name, each once, with all its places", async
       },
       { name: "text", disabled: false, config: "${env:WHOLE}" },
     ],
-  } as unknown as SettledConfig
+  } as unknown as ResolvedConfig
   const checks = await checkCredentials(config, { KEY: "k", EMPTY: "" })
   expect(checks.map(({ kind, name, state }) => `${kind} ${name} ${state}`)).toEqual([
     "env KEY there",

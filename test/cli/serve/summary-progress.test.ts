@@ -4,7 +4,7 @@ import { commandLogger } from "../../../src/cli/serve/logger.ts"
 import { printProgress } from "../../../src/cli/serve/progress.ts"
 import { printSummary } from "../../../src/cli/serve/summary.ts"
 import type { Places } from "../../../src/cli/serve/summary.ts"
-import { settleConfig } from "../../../src/config/settle.ts"
+import { resolveConfig } from "../../../src/config/settle.ts"
 import { createHub } from "../../../src/hub/create-hub.ts"
 import type { Hub, SourceStatus } from "../../../src/hub/model.ts"
 import { testIO } from "../support/run.ts"
@@ -33,7 +33,7 @@ function status(fields: Partial<SourceStatus>): SourceStatus {
 }
 
 function emptyHub(server: object = {}): Hub {
-  return createHub(settleConfig({ sources: {}, server }, { baseDir: base }), { env: {} })
+  return createHub(resolveConfig({ sources: {}, server }, { baseDir: base }), { env: {} })
 }
 
 function register(hub: Hub, name: string): void {
@@ -138,7 +138,7 @@ describe("progress", () => {
   ): readonly string[] {
     const io = testIO()
     let listener: (status: SourceStatus) => void = () => {}
-    const config = settleConfig({ sources: { pets: { openapi: "./p.yaml" } } }, { baseDir: base })
+    const config = resolveConfig({ sources: { pets: { openapi: "./p.yaml" } } }, { baseDir: base })
     const hub = {
       config,
       onStatus(given: typeof listener) {

@@ -6,7 +6,7 @@ import { readArgs } from "../../../src/cli/args.ts"
 import { sourceOptions } from "../../../src/cli/sources-options.ts"
 import { adHocSources } from "../../../src/cli/target/ad-hoc.ts"
 import { configFor } from "../../../src/cli/target/config.ts"
-import type { SettledConfig } from "../../../src/config.ts"
+import type { ResolvedConfig } from "../../../src/config.ts"
 import { testIO } from "../support/run.ts"
 
 let folder: string
@@ -31,7 +31,7 @@ async function names(...argv: string[]): Promise<string[]> {
   return (await config(...argv)).sources.map(({ name }) => name)
 }
 
-function config(...argv: string[]): Promise<SettledConfig> {
+function config(...argv: string[]): Promise<ResolvedConfig> {
   return configFor(readArgs(argv, sourceOptions), testIO({ cwd: folder }))
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest"
 import { readArgs } from "../../../src/cli/args.ts"
 import { sourceOptions } from "../../../src/cli/sources-options.ts"
 import { configFor } from "../../../src/cli/target/config.ts"
-import type { SettledConfig } from "../../../src/config.ts"
+import type { ResolvedConfig } from "../../../src/config.ts"
 import { testIO } from "../support/run.ts"
 
 let folder = ""
@@ -20,7 +20,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-function config(...argv: string[]): Promise<SettledConfig> {
+function config(...argv: string[]): Promise<ResolvedConfig> {
   return configFor(readArgs(argv, sourceOptions), testIO({ cwd: folder }))
 }
 

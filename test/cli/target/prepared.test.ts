@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest"
 import { openHub } from "../../../src/cli/target/open-hub.ts"
 import { preparedCall } from "../../../src/cli/target/prepared.ts"
-import type { SettledConfig } from "../../../src/config/model.ts"
-import { settleConfig } from "../../../src/config/settle.ts"
+import type { ResolvedConfig } from "../../../src/config/model.ts"
+import { resolveConfig } from "../../../src/config/settle.ts"
 import type { Hub } from "../../../src/hub/model.ts"
 import { DOCUMENT, folderWith, moduleText } from "../support/folder.ts"
 import type { TestFolder } from "../support/folder.ts"
@@ -48,7 +48,7 @@ let folder: TestFolder
 let hub: Hub
 const { signal } = new AbortController()
 
-function config(): SettledConfig {
+function config(): ResolvedConfig {
   const sources = {
     api: {
       openapi: "./api.json",
@@ -60,7 +60,7 @@ function config(): SettledConfig {
     off: { openapi: "./missing.json", disabled: true },
     weather: { openapi: "./weather.yaml" },
   }
-  return settleConfig({ sources }, { baseDir: folder.path })
+  return resolveConfig({ sources }, { baseDir: folder.path })
 }
 
 beforeAll(async () => {
@@ -168,7 +168,7 @@ describe("openHub of a command", () => {
 
     const later = new AbortController()
     const opening = openHub(
-      settleConfig({ sources: { slow: { scan: "./slow" } } }, { baseDir: folder.path }),
+      resolveConfig({ sources: { slow: { scan: "./slow" } } }, { baseDir: folder.path }),
       testIO({ signal: later.signal }),
     )
     later.abort()

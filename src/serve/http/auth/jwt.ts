@@ -1,7 +1,7 @@
 import type * as jose from "jose"
 import type { CryptoKey as JoseKey, JWTVerifyGetKey } from "jose"
 import { CallError } from "../../../core/errors.ts"
-import { fetchOf } from "../../../http-client/public-fetch.ts"
+import { resolveFetch } from "../../../http-client/public-fetch.ts"
 import { importPeer, MissingPackage } from "../../../internal/import-peer.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import type { Identity } from "../../../core/types.ts"
@@ -91,7 +91,7 @@ function keyGetter(jose: Jose, resolved: ResolvedKey, blockPrivate: boolean): JW
     case "jwks": {
       const find = jose.createRemoteJWKSet(
         resolved.url,
-        blockPrivate ? { [jose.customFetch]: fetchOf({ blockPrivate }) } : {},
+        blockPrivate ? { [jose.customFetch]: resolveFetch({ blockPrivate }) } : {},
       )
       return async (header, token) => {
         try {
