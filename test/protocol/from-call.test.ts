@@ -130,12 +130,12 @@ describe("fromCall", () => {
       const handler = (): Promise<never> => new Promise(() => undefined)
       const hang = operation("demo.hang", { type: "mutation", handler })
       const { near } = served([hang])
-      let fate = { mayHaveExecuted: false, retryable: true }
+      let status = { mayHaveExecuted: false, retryable: true }
       const link: Transport = {
         open: (receiver) => near.open(receiver),
         send: (event) => near.send(event),
         close: () => near.close(),
-        fateOf: () => fate,
+        deliveryStatus: () => status,
       }
       const clock: Clock = {
         now: () => Date.now() + ahead,
@@ -151,14 +151,14 @@ describe("fromCall", () => {
         mayHaveExecuted: false,
         retryable: true,
       })
-      fate = { mayHaveExecuted: true, retryable: false }
+      status = { mayHaveExecuted: true, retryable: false }
       expect(await run()).toMatchObject({
         code: "TIMEOUT",
         mayHaveExecuted: true,
         retryable: false,
       })
 
-      fate = { mayHaveExecuted: false, retryable: true }
+      status = { mayHaveExecuted: false, retryable: true }
       const leaving = new AbortController()
       const left = rejection(local.execute("demo.hang", {}, { signal: leaving.signal }))
       leaving.abort()

@@ -15,23 +15,23 @@ export class Recorder implements TransportReceiver {
 
   event(event: unknown): void {
     this.events.push(event)
-    this.#tell("event")
+    this.#record("event")
     this.onEvent?.(event)
   }
 
   undelivered(event: CallEvent, error: CallError): void {
     this.failed.push({ event, error })
-    this.#tell("undelivered")
+    this.#record("undelivered")
   }
 
   lost(error: CallError): void {
     this.losses.push(error)
-    this.#tell("lost")
+    this.#record("lost")
   }
 
   restored(): void {
     this.restorations++
-    this.#tell("restored")
+    this.#record("restored")
   }
 
   get ids(): unknown[] {
@@ -43,7 +43,7 @@ export class Recorder implements TransportReceiver {
     while (!holds(this)) await new Promise<void>((resolve) => this.#changed.push(resolve))
   }
 
-  #tell(what: string): void {
+  #record(what: string): void {
     this.story.push(what)
     for (const resolve of this.#changed.splice(0)) resolve()
   }

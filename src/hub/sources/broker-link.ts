@@ -146,8 +146,8 @@ export class BrokerLink implements Transport {
     return this.#transport.ready?.()
   }
 
-  fateOf(requestId: string): CallFate | undefined {
-    return this.#transport.fateOf?.(requestId)
+  deliveryStatus(requestId: string): CallFate | undefined {
+    return this.#transport.deliveryStatus?.(requestId)
   }
 
   /** Callers of a hub know its sources, and nothing of its brokers. */

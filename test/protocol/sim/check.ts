@@ -125,9 +125,9 @@ function checkOrphans(
   const limit = Math.max(over + LONGEST_DELAY * 2, mayMissIt ? due : 0) + GRACE
   for (const { operation, endedAt, abortedAt, node } of of) {
     if (node.isDead) continue
-    const told = Math.min(endedAt ?? END, plan.kind === "stubborn" ? (abortedAt ?? END) : END)
-    if (told > limit) {
-      say(`${operation} was at work until ${told}, and nobody waited after ${over}`)
+    const until = Math.min(endedAt ?? END, plan.kind === "stubborn" ? (abortedAt ?? END) : END)
+    if (until > limit) {
+      say(`${operation} was at work until ${until}, and nobody waited after ${over}`)
     }
   }
 }

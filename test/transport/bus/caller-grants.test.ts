@@ -15,7 +15,7 @@ describe("a call that is new", () => {
       ...{ type: "call.requested", requestId: id, operationId: "task.do", kind: "call" },
       ...{ input: { text: "ä 🎉" }, timeout: 5000 },
     })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: false, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: false, retryable: true })
   })
 
   test("keeps bytes in its input", () => {
@@ -39,7 +39,7 @@ describe("a call that is new", () => {
   test("has an id that no other has that waits", () => {
     const lab = new CallerLab()
     lab.call("task.do", { requestId: "same" })
-    expect(() => lab.call("task.do", { requestId: "same" })).toThrow(/"same" still waits/)
+    expect(() => lab.call("task.do", { requestId: "same" })).toThrow(/"same" is still pending/)
     expect(lab.caller.stats().pending).toBe(1)
   })
 
@@ -64,7 +64,7 @@ describe("a grant", () => {
     expect(lab.sent("go")).toMatchObject([
       { id, key, left: 4900, at: { to: "control", worker: "w1" } },
     ])
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: false })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: false })
   })
 
   test("travels with others to the same worker in one frame", async () => {
@@ -162,7 +162,7 @@ describe("a grant", () => {
     await lab.advance()
     expect(lab.sent("go")).toEqual([])
     expect(lab.sent("nogo")).toHaveLength(1)
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(false)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(false)
   })
 
   test("may go to the worker of an earlier attempt, if that is the first to accept", async () => {
@@ -183,7 +183,7 @@ describe("an operation that may be run twice", () => {
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
     expect(lab.requests(id)[0]).toMatchObject({ now: true, at: { to: "any" } })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: true })
     worker.answer(id, 5)
     expect(lab.outcome(id)).toMatchObject([{ output: { data: 5 } }])
     await lab.advance()
@@ -218,7 +218,7 @@ describe("an operation that may be run twice", () => {
     const key = stranger.accept(id, { isIdempotent: false })
     await lab.advance()
     expect(lab.sent("go")).toMatchObject([{ id, key }])
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: true, retryable: false })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: true, retryable: false })
   })
 
   test("is not run a second time by one who says that this does harm", async () => {
@@ -329,7 +329,7 @@ describe("an answer", () => {
     const worker = lab.worker("w1")
     const id = lab.call()
     worker.accept(id)
-    worker.tell({ type: "call.progress", requestId: id, progress: 1, total: 2 })
+    worker.send({ type: "call.progress", requestId: id, progress: 1, total: 2 })
     worker.answer(id)
     expect(lab.outcome(id).map(({ type }) => type)).toEqual(["call.progress", "call.responded"])
   })
@@ -339,7 +339,7 @@ describe("an answer", () => {
     const worker = lab.worker("w1")
     const id = lab.call()
     worker.accept(id)
-    worker.tell({ type: "call.aborted", requestId: id, reason: "closed" })
+    worker.send({ type: "call.aborted", requestId: id, reason: "closed" })
     expect(lab.outcome(id)).toEqual([{ type: "call.aborted", requestId: id, reason: "closed" }])
   })
 
@@ -348,7 +348,7 @@ describe("an answer", () => {
     const [one, other] = [lab.worker("w1"), lab.worker("w2")]
     const id = lab.call("task.get")
     one.accept(id, { isIdempotent: true })
-    one.tell({ type: "call.aborted", requestId: id })
+    one.send({ type: "call.aborted", requestId: id })
     expect(lab.outcome(id)).toEqual([])
     expect(lab.requests(id)).toHaveLength(2)
     other.answer(id)
@@ -375,7 +375,7 @@ describe("an answer", () => {
       lab.caller.fromWorker(text)
     }
     lab.caller.fromWorker(`{"from":"w1","messages":[1,{"type":"accepted"},{"type":"__proto__"}]}`)
-    worker.tell({ type: "call.credit", requestId: id, credit: 5 })
+    worker.send({ type: "call.credit", requestId: id, credit: 5 })
     expect(lab.caller.stats().dropped).toBe(7 + 3 + 1)
     worker.answer(id)
     expect(lab.outcome(id)).toHaveLength(1)
@@ -448,9 +448,9 @@ describe("a refusal", () => {
     const other = lab.worker("w2", { "task.do": false })
     const id = lab.call()
     const key = one.accept(id)
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(true)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(true)
     one.refuse(id, "UNAVAILABLE", { key })
-    expect(lab.caller.fateOf(id)).toEqual({ mayHaveExecuted: false, retryable: true })
+    expect(lab.caller.deliveryStatus(id)).toEqual({ mayHaveExecuted: false, retryable: true })
     expect(lab.requests(id)[1]).toMatchObject({ at: { worker: "w2" } })
     other.accept(id)
     await lab.advance()
@@ -464,7 +464,7 @@ describe("a refusal", () => {
     worker.accept(id)
     worker.refuse(id, "UNAVAILABLE", { key: "another" })
     worker.refuse(id, "UNAVAILABLE")
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(true)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(true)
     expect(lab.requests(id)).toHaveLength(1)
   })
 
@@ -525,7 +525,7 @@ describe("what may have been done", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
-    expect(lab.caller.fateOf(id)?.mayHaveExecuted).toBe(true)
+    expect(lab.caller.deliveryStatus(id)?.mayHaveExecuted).toBe(true)
     worker.refuse(id, "UNAUTHENTICATED", { elsewhere: false })
     expect(lab.error(id)).toMatchObject({ mayHaveExecuted: false })
   })

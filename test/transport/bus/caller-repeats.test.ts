@@ -108,7 +108,7 @@ describe("the budget for repeats", () => {
     }
     expect(lab.caller.stats().retryBudget).toBe(1)
     // Said once, not with every call.
-    expect(lab.warnings.filter(({ message }) => message.includes("not repeated"))).toHaveLength(1)
+    expect(lab.warnings.filter(({ message }) => message.includes("not retried"))).toHaveLength(1)
   })
 
   test("does not grow beyond what it was", () => {
@@ -261,7 +261,7 @@ describe("an operation that brings workers down", () => {
     expect(error).toMatchObject({ code: "UNAVAILABLE", mayHaveExecuted: false, retryable: true })
     expect(error.retryAfterMs).toBeGreaterThan(9000)
     expect(error.retryAfterMs).toBeLessThanOrEqual(10_000)
-    expect(lab.warnings.some(({ message }) => message.includes("is not called for now"))).toBe(true)
+    expect(lab.warnings.some(({ message }) => message.includes("is suspended for now"))).toBe(true)
     // Others are not touched.
     expect(lab.requests(lab.call("task.do"))).toHaveLength(1)
     await lab.advance(10_000)

@@ -147,7 +147,7 @@ describe("a gap in a stream", () => {
     const { lab, worker, id } = begin()
     worker.item(id, 1)
     const error = { type: "call.error", requestId: id, code: "BAD", message: "bad" } as const
-    worker.tell(error, 2)
+    worker.send(error, 2)
     expect(lab.outcome(id)).toHaveLength(1)
     worker.item(id, 2)
     expect(lab.outcome(id).map(({ type }) => type)).toEqual([
@@ -163,7 +163,7 @@ describe("a gap in a stream", () => {
     expect(lab.error(id)).toMatchObject({
       ...{ code: "DATA_LOSS", mayHaveExecuted: true, retryable: true, details: { worker: "w1" } },
     })
-    expect(lab.error(id).message).toMatch(/"task.watch" lost data: what follows item 1/)
+    expect(lab.error(id).message).toMatch(/"task.watch" lost data: items after 1/)
     await lab.advance()
     expect(lab.sent("event")).toMatchObject([{ event: { type: "call.aborted", requestId: id } }])
   })

@@ -127,7 +127,7 @@ async function expectRefused(
 
   expect(error.toJSON()).toEqual({
     code: "UNAUTHENTICATED",
-    message: '"task.create" was not called: the ticket for its caller does not hold.',
+    message: '"task.create" was not called: the ticket for its caller is not valid.',
     retryable: false,
     mayHaveExecuted: false,
     operationId: "task.create",
@@ -136,7 +136,7 @@ async function expectRefused(
   expect(error.cause).toBeUndefined()
   expect(logger.lines).toEqual([
     {
-      message: "A call was refused: its ticket does not hold",
+      message: "A call was refused: its ticket is not valid",
       fields: { reason, operationId: "task.create", requestId: "r-1" },
     },
   ])
@@ -629,7 +629,7 @@ describe("keys", () => {
     await expectTrusted(next, [spki, other.publicKey])
     const { verifier } = setup({}, { keys: [other.publicKey] })
     await expect(verifier.verify(await old.sign(ada, subject), subject)).rejects.toThrow(
-      "does not hold",
+      "is not valid",
     )
   })
 
@@ -660,20 +660,20 @@ describe("keys", () => {
   const x25519 = generateKeyPairSync("x25519")
 
   test.each<[string, unknown, string]>([
-    ["nothing", undefined, "no private Ed25519 key"],
-    ["null", null, "no private Ed25519 key"],
-    ["a number", 5, "no private Ed25519 key"],
-    ["an empty text", "", "no private Ed25519 key"],
-    ["any text", "canary-canary", "no private Ed25519 key"],
-    ["broken JSON", '{"d":"canary', "no private Ed25519 key"],
-    ["JSON that is no key", '{"d":"canary"}', "no private Ed25519 key"],
-    ["a secret", { kty: "oct", k: "canary" }, "no private Ed25519 key"],
-    ["a JWK of another curve", { ...jwk, crv: "X25519" }, "no private Ed25519 key"],
-    ["a JWK of another length", { ...jwk, d: "canary" }, "no private Ed25519 key"],
+    ["nothing", undefined, "not a private Ed25519 key"],
+    ["null", null, "not a private Ed25519 key"],
+    ["a number", 5, "not a private Ed25519 key"],
+    ["an empty text", "", "not a private Ed25519 key"],
+    ["any text", "canary-canary", "not a private Ed25519 key"],
+    ["broken JSON", '{"d":"canary', "not a private Ed25519 key"],
+    ["JSON that is no key", '{"d":"canary"}', "not a private Ed25519 key"],
+    ["a secret", { kty: "oct", k: "canary" }, "not a private Ed25519 key"],
+    ["a JWK of another curve", { ...jwk, crv: "X25519" }, "not a private Ed25519 key"],
+    ["a JWK of another length", { ...jwk, d: "canary" }, "not a private Ed25519 key"],
     ["a JWK with an odd name", { ...jwk, kid: 5 }, '"kid" of a JWK must be text'],
-    ["a KeyObject of RSA", rsa.privateKey, "no private Ed25519 key"],
-    ["a KeyObject of EC", ec.privateKey, "no private Ed25519 key"],
-    ["bytes", new Uint8Array(32), "no private Ed25519 key"],
+    ["a KeyObject of RSA", rsa.privateKey, "not a private Ed25519 key"],
+    ["a KeyObject of EC", ec.privateKey, "not a private Ed25519 key"],
+    ["bytes", new Uint8Array(32), "not a private Ed25519 key"],
     ["a public PEM", spki, "is a public key; signing needs the private one"],
     ["a public JWK", publicJwk, "is a public key; signing needs the private one"],
     ["a public KeyObject", publicKey, "is a public key; signing needs the private one"],
@@ -696,11 +696,15 @@ describe("keys", () => {
 
   test.each<[string, unknown, string]>([
     ["none", [], "must be 1 to 32 public keys"],
-    ["nothing", undefined, "number 1 is no public Ed25519 key"],
-    ["a private PEM", [spki, pem], "number 2 is a private key; checking needs the public one only"],
-    ["a private JWK", jwk, "is a private key; checking needs the public one only"],
-    ["a private KeyObject", privateKey, "is a private key; checking needs the public one only"],
-    ["a secret", "canary", "no public Ed25519 key"],
+    ["nothing", undefined, "number 1 is not a public Ed25519 key"],
+    [
+      "a private PEM",
+      [spki, pem],
+      "number 2 is a private key; verifying needs only the public one",
+    ],
+    ["a private JWK", jwk, "is a private key; verifying needs only the public one"],
+    ["a private KeyObject", privateKey, "is a private key; verifying needs only the public one"],
+    ["a secret", "canary", "not a public Ed25519 key"],
     ["too many", Array.from({ length: 33 }, () => spki), "must be 1 to 32 public keys"],
     ["a certificate", "-----BEGIN CERTIFICATE-----\n", 'is a PEM of "CERTIFICATE"'],
   ])("that check cannot be %s", (_, keys, message) => {
@@ -730,7 +734,7 @@ describe("keys", () => {
           retryable: false,
           mayHaveExecuted: false,
         })
-        expect(error.message).toContain("createTicketSigner({ key }) is no private Ed25519 key.")
+        expect(error.message).toContain("createTicketSigner({ key }) is not a private Ed25519 key.")
         const body = key.split("\n")[1] as string
         expect(JSON.stringify([error.message, error.stack, String(error.cause)])).not.toContain(
           body,
@@ -748,9 +752,9 @@ describe("keys", () => {
     expect(error.message).not.toContain("key")
     expect(logger.lines).toMatchObject([
       {
-        message: "Tickets cannot be checked",
+        message: "Tickets cannot be verified",
         fields: {
-          reason: expect.stringContaining("number 1 is no public Ed25519 key") as string,
+          reason: expect.stringContaining("number 1 is not a public Ed25519 key") as string,
         },
       },
     ])

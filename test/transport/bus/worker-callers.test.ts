@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest"
-import { markOf, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
+import { hashOperationId, readWorkerFrame } from "../../../src/transport/bus/wire/wire.ts"
 import { Harness, streamOf } from "./worker-harness.ts"
 
 const alive = { type: "ping", ids: [], streams: {} } as const
@@ -194,7 +194,11 @@ describe("what is served", () => {
   const here = {
     type: "here",
     operations: {
-      ...{ [markOf("orders.add")]: 0, [markOf("orders.get")]: 1, [markOf("orders.watch")]: 0 },
+      ...{
+        [hashOperationId("orders.add")]: 0,
+        [hashOperationId("orders.get")]: 1,
+        [hashOperationId("orders.watch")]: 0,
+      },
     },
   }
 
@@ -215,7 +219,7 @@ describe("what is served", () => {
     await it.clock.advance(0)
     expect(it.bus.served.slice(1)).toEqual([["orders.drop"]])
     expect(it.bus.announced.slice(1)).toEqual([
-      [{ type: "changed" }, { type: "here", operations: { [markOf("orders.drop")]: 1 } }],
+      [{ type: "changed" }, { type: "here", operations: { [hashOperationId("orders.drop")]: 1 } }],
     ])
     it.request({ operationId: "orders.drop" }, { now: true })
     expect(it.runs).toEqual(["r1"])

@@ -63,7 +63,7 @@ describe("createRedisTransport", () => {
     ["a prefix with a star", { prefix: "a*" }, /prefix/],
     ["a prefix with a question mark", { prefix: "a?[b]" }, /prefix/],
     ["no URL", { url: "localhost" }, /not a URL/],
-    ["a URL of something else", { url: "http://:canary@localhost" }, /"http:" is no protocol/],
+    ["a URL of something else", { url: "http://:canary@localhost" }, /"http:" is not a protocol/],
     [
       "two servers",
       { url: "redis://:can,ary@10.0.0.1:6379,10.0.0.2:6379" },

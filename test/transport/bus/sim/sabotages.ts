@@ -156,7 +156,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     name: "the flag is not kept: a call that is given up did not run",
     shows: /(TIMEOUT|ABORTED) at \d+ says that it did not run/,
     wrap: (transport) =>
-      instead(transport, { fateOf: () => ({ mayHaveExecuted: false, retryable: true }) }),
+      instead(transport, { deliveryStatus: () => ({ mayHaveExecuted: false, retryable: true }) }),
   },
   {
     name: "the flag is not kept: a lost worker had not begun",
