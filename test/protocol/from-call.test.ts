@@ -125,7 +125,7 @@ describe("fromCall", () => {
     { first: "the registry", ahead: 50 },
     { first: "the link", ahead: -50 },
   ])(
-    "whether it may have run is told alike when $first sees first that it is over",
+    "mayHaveExecuted is reported alike when $first sees first that a call is over",
     async ({ ahead }) => {
       const handler = (): Promise<never> => new Promise(() => undefined)
       const hang = operation("demo.hang", { type: "mutation", handler })
@@ -250,7 +250,7 @@ describe("fromCall", () => {
     ["services.schema", { operations: [{ id: "a.b" }] }, { specs: ["x"], rest: [] }],
     ["services.schema", { operations: [{ id: "a.b" }] }, { specs: [], rest: ["a.b"] }],
   ])(
-    "a peer whose %s answers nonsense is told of, not asked for ever",
+    "a peer whose %s answers nonsense is reported, not asked for ever",
     async (id, list, schema) => {
       const [near, far] = createMemoryTransports()
       answer(far, { "services.list": list, "services.schema": schema })
@@ -300,7 +300,7 @@ describe("fromCall", () => {
     ).toMatchObject({ code: "ABORTED" })
   })
 
-  test("a burst of changes that nobody reads is told as one", async () => {
+  test("a burst of changes that nobody reads is reported as one", async () => {
     const { near, registry: remote } = served([])
     const map = new PendingRequestMap(near, { window: 1, logger: silentLogger })
     const changes = map.subscribe("services.changes")

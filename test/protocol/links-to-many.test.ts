@@ -77,7 +77,7 @@ describe("who sent an event, on a link to many", () => {
     ])
   })
 
-  test("is what resolveIdentity is told", async () => {
+  test("is passed to resolveIdentity", async () => {
     const link = new Link()
     await using _server = serveCalls({
       registry: createRegistry([who]),
@@ -90,7 +90,7 @@ describe("who sent an event, on a link to many", () => {
   })
 })
 
-describe("what is served, for a link that has to tell others", () => {
+describe("the served operations, for a link that announces them", () => {
   test("is what a peer may ask for, and which of it may run twice", async () => {
     const link = new Link()
     const registry = createRegistry([

@@ -2,12 +2,12 @@ import type { CallEvent, CallRequestedEvent } from "../../src/core/events.ts"
 import type { CallError } from "../../src/core/errors.ts"
 import type { TransportReceiver } from "../../src/protocol/transport.ts"
 
-/** Writes down what a transport tells, and waits for it. */
+/** Records what a transport reports, and waits for it. */
 export class Recorder implements TransportReceiver {
   readonly events: unknown[] = []
   readonly failed: { readonly event: CallEvent; readonly error: CallError }[] = []
   readonly losses: CallError[] = []
-  /** Everything in the order in which it was told. */
+  /** Everything in the order in which it was reported. */
   readonly story: string[] = []
   restorations = 0
   onEvent: ((event: unknown) => void) | undefined

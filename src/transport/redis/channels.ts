@@ -6,7 +6,7 @@ const OPERATION = /^[A-Za-z0-9_][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+$/
 // Long enough to differ from reserved words such as "all".
 const SENDER = /^\{"from":"([A-Za-z0-9]{8,64})",/
 
-/** The origin of a caller's message, as far as its channel tells. */
+/** The origin of a caller's message, as far as its channel shows. */
 export interface CallerChannel {
   readonly user: string
   readonly operationId: string | undefined

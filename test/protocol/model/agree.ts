@@ -21,7 +21,7 @@ export function expectAgreement(model: Model, real: Real): void {
   }
 }
 
-/** Once closed, nothing is pending, nothing ticks, and nothing was told twice. */
+/** Once closed, nothing is pending, nothing ticks, and nothing was reported twice. */
 export async function expectEnd(model: Model, real: Real): Promise<void> {
   await real.map.close()
   await settle()

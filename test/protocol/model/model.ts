@@ -9,7 +9,7 @@ export interface Request {
   /** Its request is out; a stream's not before the first item is wanted. */
   isSent: boolean
   isOver: boolean
-  /** Whoever waits for it gave up before its end, so that the other side is told. */
+  /** Whoever waits for it gave up before its end, so that the other side is notified. */
   leaves: number
   /** When it ends by itself. */
   due: number
@@ -20,7 +20,7 @@ export interface Request {
   idleDue: number
   /** Its signal fired before it was sent. */
   firedEarly: boolean
-  /** A stream's error that nobody was told yet. */
+  /** A stream's error that was not reported yet. */
   untold: string | undefined
   readonly outcomes: string[]
 }
@@ -85,7 +85,7 @@ export class Model {
     request.isSent = true
   }
 
-  /** The end, told to whoever waits, or to the next who asks. */
+  /** The end, reported to whoever waits, or to the next read. */
   fail(request: Request, code: string): void {
     if (request.isOver) return
     request.isOver = true
@@ -135,7 +135,7 @@ export class Model {
     request.isWaiting = false
   }
 
-  /** The consumer goes: nothing more is told, and nothing waits. */
+  /** The consumer leaves: nothing more is reported, and nothing waits. */
   return(request: Request): void {
     if (isOpen(request) && !this.isDown) request.leaves++
     if (request.isWaiting) request.outcomes.push("done")

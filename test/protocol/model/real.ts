@@ -8,7 +8,7 @@ import type {
 } from "../../../src/index.ts"
 import { NodeClock, World } from "../sim/clock.ts"
 
-/** A transport that is driven by hand: it keeps what was sent, and hands over what it is told. */
+/** A transport that is driven by hand: it keeps what was sent, and delivers what the test provides. */
 export class FakeTransport implements Transport {
   readonly sent: CallEvent[] = []
   receiver: TransportReceiver | undefined
@@ -35,7 +35,7 @@ export interface Seen {
   readonly requestId: string
   readonly handle: PendingResponse | PendingSubscription
   readonly controller: AbortController
-  /** What was told to it, one word each: items, `data`, `done` and codes of errors. */
+  /** What it received, one word each: items, `data`, `done` and codes of errors. */
   readonly outcomes: string[]
   /** Errors, to look at what else they say. */
   readonly errors: CallError[]

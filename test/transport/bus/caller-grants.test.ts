@@ -24,7 +24,7 @@ describe("a call that is new", () => {
     expect(lab.requests(id)[0]?.event.input).toEqual({ bytes: new Uint8Array([1, 2, 255]) })
   })
 
-  test("is one of this end's until it is over", () => {
+  test("is pending at this end until it is over", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -36,7 +36,7 @@ describe("a call that is new", () => {
     expect(lab.caller.stats()).toMatchObject({ pending: 0 })
   })
 
-  test("has an id that no other has that waits", () => {
+  test("is refused if its id is that of a pending call", () => {
     const lab = new CallerLab()
     lab.call("task.do", { requestId: "same" })
     expect(() => lab.call("task.do", { requestId: "same" })).toThrow(/"same" is still pending/)
@@ -111,7 +111,7 @@ describe("a grant", () => {
     expect(lab.sent("go")).toMatchObject([{ key }, { key, left: 29_000 }])
   })
 
-  test("goes to nobody else: a second worker that accepts is turned away", async () => {
+  test("goes to one worker only: a second one that accepts is rejected", async () => {
     const lab = new CallerLab()
     const [one, other] = [lab.worker("w1"), lab.worker("w2")]
     const id = lab.call()
@@ -122,7 +122,7 @@ describe("a grant", () => {
     expect(lab.sent("nogo")).toMatchObject([{ id, key, at: { worker: "w2" } }])
   })
 
-  test("goes with one key only: the same worker that accepts with another is turned away", async () => {
+  test("is for one key only: the same worker that accepts with another key is rejected", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -237,7 +237,7 @@ describe("an operation that may be run twice", () => {
     })
   })
 
-  test("is answered by whoever is first, and the others are told to stop", async () => {
+  test("is answered by the first worker, and the others are aborted", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const one = lab.worker("w1", { "task.get": true })
     const other = lab.worker("w2", { "task.get": true })
@@ -324,7 +324,7 @@ describe("an answer", () => {
     expect(lab.error(id)).toMatchObject({ ...said, details: { id: 7 } })
   })
 
-  test("tells of progress before it is there", () => {
+  test("comes after its progress", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -358,7 +358,7 @@ describe("an answer", () => {
     expect(lab.outcome(id)).toHaveLength(1)
   })
 
-  test("that makes no sense is dropped and counted, and does no harm", () => {
+  test("that is invalid is dropped and counted, and does no harm", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1")
     const id = lab.call()
@@ -399,7 +399,7 @@ describe("a refusal", () => {
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
   })
 
-  test("of all, again and again, is what the caller hears", async () => {
+  test("of all workers, again and again, fails the call", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -425,7 +425,7 @@ describe("a refusal", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 0, directed: 1 })
   })
 
-  test("of an earlier attempt is not heard", async () => {
+  test("of an earlier attempt is ignored", async () => {
     const lab = new CallerLab()
     const [one, other] = [lab.worker("w1"), lab.worker("w2")]
     const id = lab.call()
@@ -496,8 +496,8 @@ describe("a refusal", () => {
   })
 })
 
-describe("what may have been done", () => {
-  test("stays so, whatever a later worker says", async () => {
+describe("mayHaveExecuted of a call", () => {
+  test("stays true, whatever a later worker reports", async () => {
     const lab = new CallerLab()
     const one = lab.worker("w1", { "task.get": true })
     const other = lab.worker("w2", { "task.get": true })
@@ -510,7 +510,7 @@ describe("what may have been done", () => {
     expect(lab.error(id)).toMatchObject({ code: "VALIDATION_ERROR", mayHaveExecuted: true })
   })
 
-  test("stays so when a later worker refuses", async () => {
+  test("stays true when a later worker refuses", async () => {
     const lab = new CallerLab()
     const one = lab.worker("w1", { "task.get": true })
     const other = lab.worker("w2", { "task.get": true })
@@ -521,7 +521,7 @@ describe("what may have been done", () => {
     expect(lab.error(id)).toMatchObject({ code: "UNAUTHENTICATED", mayHaveExecuted: true })
   })
 
-  test("is not claimed for what a worker refused that would have run it at once", () => {
+  test("is false if a worker refused the call that it could have run at once", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
@@ -530,7 +530,7 @@ describe("what may have been done", () => {
     expect(lab.error(id)).toMatchObject({ mayHaveExecuted: false })
   })
 
-  test("is not claimed where the worker that ran it says it was not", () => {
+  test("is false if the worker reports that the call did not run", () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")

@@ -115,7 +115,7 @@ export interface LabOptions extends Partial<CallerParts> {
   readonly guard?: GuardOptions
   readonly hasQueues?: boolean
   readonly isConnected?: boolean
-  /** Nothing was called yet, and what workers say is not heeded. */
+  /** Nothing was called yet, and messages of workers are ignored. */
   readonly isNew?: boolean
 }
 
@@ -255,7 +255,7 @@ export class CallerLab {
   }
 }
 
-/** A worker that says what a test tells it to. */
+/** A worker that sends what a test asks for. */
 export class ScriptedWorker {
   readonly address: string
   readonly #lab: CallerLab
@@ -276,7 +276,7 @@ export class ScriptedWorker {
     this.say({ type: "here", operations: Object.fromEntries(marks) })
   }
 
-  /** Accepts the latest attempt, unless told otherwise. */
+  /** Accepts the latest attempt by default. */
   accept(id: string, about: Partial<WorkerMessage & { type: "accepted" }> = {}): string {
     const key = about.key ?? `${this.address}-${id}`
     const attempt = about.attempt ?? this.#lab.requests(id).at(-1)?.attempt ?? 1

@@ -96,7 +96,7 @@ describe("a worker that is gone", () => {
     expect(lab.warnings).toMatchObject([{ fields: { address: "w1", calls: 1 } }])
   })
 
-  test("that is heard again in time is not", async () => {
+  test("that responds again in time is not given up", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -120,7 +120,7 @@ describe("a worker that is gone", () => {
   })
 })
 
-describe("a worker that says nothing", () => {
+describe("a silent worker", () => {
   test("is given up after silentMs, and those of others go on", async () => {
     const lab = new CallerLab()
     const frozen = lab.worker("w1", { "task.do": false })
@@ -134,7 +134,7 @@ describe("a worker that says nothing", () => {
     expect(lab.error(one)).toMatchObject({ code: "WORKER_LOST", mayHaveExecuted: true })
     expect(lab.error(one).message).toMatch(/has not responded for \d+ ms/)
     expect(lab.outcome(other)).toEqual([])
-    // It is told to stop, should it wake up.
+    // It is asked to stop, should it wake up.
     expect(lab.sent("event")).toMatchObject([
       { event: { type: "call.aborted", requestId: one }, at: { worker: "w1" } },
     ])
@@ -221,7 +221,7 @@ describe("a worker that says nothing", () => {
 })
 
 describe("when this process itself stood still", () => {
-  test("nobody is accused, and it is counted", async () => {
+  test("no worker is given up, and the stall is counted", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false })
     const id = lab.call()
@@ -279,7 +279,7 @@ describe("the calls of a worker that is lost", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 1, retryBudget: 99 })
     alive.answer(id)
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
-    // The first one is told that nobody waits for it any more.
+    // The first one receives an abort.
     await lab.advance()
     expect(lab.sent("event")).toMatchObject([
       { event: { type: "call.aborted" }, at: { worker: "w1" } },

@@ -44,7 +44,7 @@ describe("without a broker", () => {
     expect(lab.caller.stats()).toMatchObject({ repeats: 0, budgetDenied: 0 })
   })
 
-  test("all that was granted is asked about as soon as it is back, and nobody is accused", async () => {
+  test("all granted calls are asked about after a reconnect, and no worker is given up", async () => {
     const lab = new CallerLab()
     const worker = lab.worker("w1", { "task.do": false, "task.watch": false })
     const [id, stream] = [lab.call(), lab.stream()]
@@ -161,7 +161,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.requests(id)).toHaveLength(hasQueues ? 2 : 0)
   })
 
-  test("one that starts meanwhile gets it", async () => {
+  test("a worker that starts meanwhile gets the call", async () => {
     const lab = new CallerLab({ hasQueues })
     const id = lab.call()
     await nobody(lab, id, 100)
@@ -173,7 +173,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.outcome(id)).toMatchObject([{ type: "call.responded" }])
   })
 
-  test("what was to be run at once is not said to have been run", async () => {
+  test("a call that could run at once is not reported as mayHaveExecuted", async () => {
     const lab = new CallerLab({ hasQueues })
     const worker = lab.worker("w1", { "task.get": true })
     const id = lab.call("task.get")
@@ -235,7 +235,7 @@ describe.each(QUEUES)("with nobody there (hasQueues: $hasQueues)", ({ hasQueues 
     expect(lab.error(id).code).toBe("OPERATION_NOT_FOUND")
   })
 
-  test("just after an outage nobody is asked who does not serve it: others may come back", async () => {
+  test("just after an outage a call does not go to a worker that does not serve it: others may come back", async () => {
     const lab = new CallerLab({ hasQueues })
     lab.disconnect()
     const id = lab.call()
@@ -350,7 +350,7 @@ describe("where callers choose", () => {
     worker.accept(id)
   })
 
-  test("nobody is found out in time, however long a message takes", async () => {
+  test("a missing worker is detected in time, however long a message takes", async () => {
     const lab = new CallerLab({ hasQueues: false })
     const id = lab.call()
     const unheard = new Map<string, number>()
@@ -382,8 +382,8 @@ describe("where callers choose", () => {
   })
 })
 
-describe("asking who is there", () => {
-  test("in vain says nothing about those that came after the question", async () => {
+describe("discovering workers", () => {
+  test("without responders does not affect workers that came later", async () => {
     const lab = new CallerLab()
     await lab.advance(100)
     lab.worker("w1", { "task.do": false })
@@ -401,7 +401,7 @@ describe("asking who is there", () => {
     expect(lab.outcome(id)).toEqual([])
   })
 
-  test("is not done by one who never calls", () => {
+  test("is not done by a caller that never calls", () => {
     const lab = new CallerLab({ isNew: true })
     lab.worker("w1", { "task.do": false })
     expect(lab.bus.sent).toEqual([])
@@ -420,7 +420,7 @@ describe("asking who is there", () => {
 })
 
 describe("a message that cannot leave", () => {
-  test("is too large: that is said at once, and nothing is left", async () => {
+  test("is too large: it fails at once, and nothing is left", async () => {
     const lab = new CallerLab()
     lab.bus.maxPayload = 1000
     const send = (): string => lab.call("task.do", { input: "x".repeat(2000) })

@@ -32,7 +32,7 @@ describe("a call that nobody accepts", () => {
     expect(lab.requests(id).map(({ at }) => at.to)).toEqual(["any", "any"])
   })
 
-  test("fails when it was given to as many as it may be, and was not run", async () => {
+  test("fails after maxAttempts, and was not run", async () => {
     const lab = new CallerLab({ guard: { maxAttempts: 3 } })
     const id = lab.call()
     await lab.advance(5000)
@@ -144,7 +144,7 @@ describe("the budget for repeats", () => {
 })
 
 describe("choosing a worker", () => {
-  test("goes round one that says nothing, already at the first attempt", async () => {
+  test("avoids a silent worker, already at the first attempt", async () => {
     const lab = new CallerLab()
     const frozen = lab.worker("w1", { "task.do": false })
     const alive = lab.worker("w2", { "task.do": false })

@@ -38,7 +38,7 @@ describe("a stream", () => {
     expect(lab.caller.has(id)).toBe(false)
   })
 
-  test("shows nothing twice", () => {
+  test("delivers no item twice", () => {
     const { lab, worker, id } = begin()
     for (const seq of [1, 1, 2, 1, 2, 3, 3]) worker.item(id, seq)
     expect(seqs(lab.outcome(id))).toEqual([1, 2, 3])
@@ -143,7 +143,7 @@ describe("a gap in a stream", () => {
     expect(lab.caller.has(id)).toBe(false)
   })
 
-  test("before an error is filled before that is told", async () => {
+  test("before an error is filled before the error is reported", async () => {
     const { lab, worker, id } = begin()
     worker.item(id, 1)
     const error = { type: "call.error", requestId: id, code: "BAD", message: "bad" } as const
@@ -155,7 +155,7 @@ describe("a gap in a stream", () => {
     ])
   })
 
-  test("that cannot be filled is a loss of data, and the worker is told to stop", async () => {
+  test("that cannot be filled is DATA_LOSS, and the worker is asked to stop", async () => {
     const { lab, worker, id } = begin()
     worker.item(id, 1)
     worker.item(id, 3)

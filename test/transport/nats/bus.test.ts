@@ -52,7 +52,7 @@ describe.skipIf(!isThere)("messages over NATS", () => {
     await expect.poll(() => both.recorder.fromCallers[0]?.text).toBe(text)
   })
 
-  test("that nobody listens to are told of at once", async () => {
+  test("without a responder are reported at once", async () => {
     await using broker = await startNats()
     await using caller = openBus(broker.url)
     await isUp(caller)

@@ -28,7 +28,7 @@ describe.skipIf(!isThere)("credentials for NATS", () => {
   test.each([
     ["wrong", "ada", "wrong-pass"],
     ["of nobody", "eve", "wrong-pass"],
-  ])("that are %s fail for good, and are not told on", async (_name, user, pass) => {
+  ])("that are %s fail for good, and appear in no message", async (_name, user, pass) => {
     await using broker = await startNats({ config: users })
     const logger = keepingLogger()
     await using both = openBus(as(broker.url, user, pass), { logger })

@@ -53,7 +53,7 @@ describe.skipIf(!isThere)("what others send over NATS", () => {
   ])("that wants its answer at %s is dropped and counted", async (_name, reply) => {
     eve.publish(any, `{"from":"x","messages":[]}`, reply === undefined ? {} : { reply })
     await expect.poll(() => worker.recorder.fromCallers).toHaveLength(1)
-    // The guard counts what makes no sense: it is handed nothing that could be answered.
+    // The receiver counts invalid messages: it gets nothing that could be answered.
     expect(worker.recorder.fromCallers).toEqual([
       { text: "", caller: { user: "", address: "", reply: "", operationId: undefined } },
     ])

@@ -8,7 +8,7 @@ import { isUp, keepingLogger, openBus, portOfNobody, works } from "./recorder.ts
 const isThere = await provideNats()
 
 describe.skipIf(!isThere)("a connection to NATS", () => {
-  test("is made when the broker appears, and that it is absent is told", async () => {
+  test("is opened when the broker appears, and its absence is reported", async () => {
     const port = await portOfNobody()
     const logger = keepingLogger()
     await using both = openBus(`nats://127.0.0.1:${port}`, { logger })
@@ -137,7 +137,7 @@ describe.skipIf(!isThere)("a connection of the user's own", () => {
     expect(both.recorder.failures).toEqual([])
   })
 
-  test("that was closed before is told as the end, too", async () => {
+  test("that was closed before is reported as failed, too", async () => {
     await using broker = await startNats()
     const own = await connect({ servers: broker.url })
     await own.close()
@@ -146,7 +146,7 @@ describe.skipIf(!isThere)("a connection of the user's own", () => {
     expect(both.recorder.states).not.toContain("up")
   })
 
-  test("that is closed by its owner is told as the end", async () => {
+  test("that is closed by its owner is reported as failed", async () => {
     await using broker = await startNats()
     const own = await connect({ servers: broker.url })
     await using both = openBus(own)

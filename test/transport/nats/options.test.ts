@@ -103,7 +103,7 @@ describe("options for NATS", () => {
     expect(resolveTarget("test", "a:b@127.0.0.1", given).options).toMatchObject(given)
   })
 
-  test("servers that a broker tells of are used only where they would be safe", () => {
+  test("servers that a broker announces are used only where they would be safe", () => {
     const safe = { user: "a", pass: "b", tls: {} }
     expect(resolveTarget("test", "127.0.0.1").options.ignoreClusterUpdates).toBe(true)
     expect(resolveTarget("test", "127.0.0.1", safe).options.ignoreClusterUpdates).toBeUndefined()

@@ -111,7 +111,7 @@ describe("whether a broker takes what it is sent", () => {
     expect(events).toEqual([])
   })
 
-  test("is nobody's business when the connection went while it was asked", async () => {
+  test("is not reported when the connection was lost during a flush", async () => {
     pulse.start(() => Promise.reject(new Error("gone")))
     pulse.sent(10)
     await clock.runTo(clock.time)

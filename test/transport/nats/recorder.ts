@@ -11,7 +11,7 @@ import { resolveTarget } from "../../../src/transport/nats/servers.ts"
 import { startNats } from "../../support/brokers.ts"
 import { PATIENCE } from "../../support/patience.ts"
 
-/** Writes down what a bus tells. */
+/** Records what a bus reports. */
 export class Recorder implements BusReceiver {
   readonly fromCallers: { readonly text: string; readonly caller: MessageOrigin }[] = []
   readonly fromWorkers: string[] = []
@@ -60,7 +60,7 @@ export interface OpenBus extends AsyncDisposable {
   readonly recorder: Recorder
 }
 
-/** A bus on a server, and what it tells. */
+/** A bus on a server, and a recorder of what it reports. */
 export function openBus(
   from: string | NatsBusParts["from"],
   options: Partial<Omit<NatsBusParts, "from">> = {},
@@ -79,7 +79,7 @@ export function openBus(
   return { bus, recorder, [Symbol.asyncDispose]: () => bus.close() }
 }
 
-/** A logger that keeps what it is told. */
+/** A logger that keeps its lines. */
 export function keepingLogger(): Logger & { readonly lines: string[] } {
   const lines: string[] = []
   const write =

@@ -211,7 +211,7 @@ describe.skipIf(!isThere)("a bus on Redis", () => {
     expect(caller.recorder.story).toEqual(["connected"])
   })
 
-  test("closed at any moment of connecting leaves nothing and says nothing", async () => {
+  test("closed at any moment of connecting leaves nothing and logs nothing", async () => {
     for (const wait of [0, 0, 1, 2, 3, 5, 8]) {
       const end = openEnd(broker.url)
       if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait))

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest"
 import { RedisConnection } from "../../../src/transport/redis/connection.ts"
 import type { RedisLike } from "../../../src/transport/redis/ioredis.ts"
 
-/** A server that answers when it is told to. */
+/** A server that answers on command. */
 class Fake extends EventEmitter {
   readonly status = "ready"
   readonly stream = { bytesRead: 100, destroy: () => undefined }

@@ -8,7 +8,7 @@ import { RedisChannels } from "../../../src/transport/redis/channels.ts"
 import { connectionsTo } from "../../../src/transport/redis/ioredis.ts"
 import { optionsOfUrl, reachOf } from "../../../src/transport/redis/reach.ts"
 
-/** Writes down what a bus tells. */
+/** Records what a bus reports. */
 export class BusRecorder implements BusReceiver {
   readonly calls: { readonly text: string; readonly caller: MessageOrigin }[] = []
   readonly answers: string[] = []

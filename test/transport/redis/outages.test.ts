@@ -10,8 +10,8 @@ import type { End } from "./ends.ts"
 
 const isThere = await provideRedis()
 
-describe.skipIf(!isThere)("a broker that is out of reach", () => {
-  test("is connected to when it appears, and that is told", async () => {
+describe.skipIf(!isThere)("an unreachable broker", () => {
+  test("is connected when it appears, and that is reported", async () => {
     const before = await startRedis()
     await before.kill()
     await using end = openEnd(before.url)
@@ -74,7 +74,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
   })
 
   test.each(["publish", "subscribe"])(
-    "for its connection to %s only is out of reach altogether",
+    "for its connection to %s only is unreachable altogether",
     async (which) => {
       await using broker = await startRedis()
       await using worker = await connectWorker(broker.url)
@@ -113,7 +113,7 @@ describe.skipIf(!isThere)("a broker that is out of reach", () => {
     expect(caller.lines.warnings.at(-1)).not.toContain("client-output-buffer-limit")
   })
 
-  test("that accepts and says nothing is given up, and tried again", async () => {
+  test("that accepts and does not respond is given up, and tried again", async () => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)

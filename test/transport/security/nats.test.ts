@@ -159,7 +159,7 @@ describe.skipIf(!isThere)("NATS with the permissions of the command", () => {
       )
     })
 
-    test("is told so, and what to check", async () => {
+    test("gets an error that says what to check", async () => {
       const transport = createNatsTransport({
         ...{ servers: lab.broker.url, prefix: "ops", user: "alice", logger: silentLogger },
         connect: { user: "alice", pass: "wrong-canary" },

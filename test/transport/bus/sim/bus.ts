@@ -249,7 +249,7 @@ export class SimBus implements Bus {
     for (const id of missedAborts(text)) this.#broker.lab.journal.missedAborts.add(id)
   }
 
-  /** Nothing that a bus tells may come back as an exception. */
+  /** A receiver of a bus must not throw. */
   #notify(run: (receiver: BusReceiver) => void): void {
     if (this.#receiver === undefined) return
     try {

@@ -125,7 +125,7 @@ export const SABOTAGES: readonly Sabotage[] = [
     alter: (message) => (message.type === "nogo" ? [go(message.id, message.key)] : [message]),
   },
   {
-    name: "the deadline is ignored: workers are not told how much time is left, nor that the caller left",
+    name: "the deadline is ignored: workers receive neither the remaining time nor aborts",
     shows: /nobody waited/,
     alter: (message) => {
       if (message.type === "go") return [{ ...message, left: LONG }]
