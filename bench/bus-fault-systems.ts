@@ -6,7 +6,7 @@ import { ServiceBroker } from "moleculer"
 import type { BrokerOptions } from "moleculer"
 import { LabCaller } from "../faults/caller.ts"
 import { Child } from "../faults/children.ts"
-import type { Told, ToldCall } from "../faults/told.ts"
+import type { CallerRecords, CallRecord } from "../faults/told.ts"
 import type { WorkerSettings } from "../faults/worker.ts"
 import type { Broker } from "../test/support/brokers.ts"
 import type { FaultWorkerSettings } from "./bus-fault-worker.ts"
@@ -31,8 +31,8 @@ export interface FaultWorker extends AsyncDisposable {
 
 /** The calling end, which writes down what it is told. */
 export interface FaultCaller {
-  call(): Promise<ToldCall>
-  told(): Told
+  call(): Promise<CallRecord>
+  told(): CallerRecords
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export const ours: FaultSystem = {
     await caller.transport.whenConnected()
     return {
       call: () => caller.call({ operation: "work", ms: WORK, timeout: DEADLINE }),
-      told: () => caller.told,
+      told: () => caller.records,
       close: () => caller[Symbol.asyncDispose](),
     }
   },
@@ -107,14 +107,14 @@ async function startMoleculer(settings: FaultWorkerSettings): Promise<FaultWorke
 
 class MoleculerCaller implements FaultCaller {
   readonly #broker: ServiceBroker
-  readonly #calls: ToldCall[] = []
+  readonly #calls: CallRecord[] = []
 
   constructor(broker: ServiceBroker) {
     this.#broker = broker
   }
 
-  async call(): Promise<ToldCall> {
-    const told: ToldCall = {
+  async call(): Promise<CallRecord> {
+    const told: CallRecord = {
       id: `c-${this.#calls.length + 1}`,
       operationId: "lab.work",
       isIdempotent: false,
@@ -147,7 +147,7 @@ class MoleculerCaller implements FaultCaller {
     return told
   }
 
-  told(): Told {
+  told(): CallerRecords {
     return { calls: this.#calls, streams: [] }
   }
 

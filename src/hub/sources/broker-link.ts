@@ -150,8 +150,8 @@ export class BrokerLink implements Transport {
     return this.#transport.ready?.()
   }
 
-  fateOf(requestId: string): CallFate | undefined {
-    return this.#transport.fateOf?.(requestId)
+  deliveryStatus(requestId: string): CallFate | undefined {
+    return this.#transport.deliveryStatus?.(requestId)
   }
 
   /** Names the source in an error: callers of a hub know its sources, not its brokers. */

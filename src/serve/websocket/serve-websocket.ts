@@ -7,7 +7,7 @@ import { Deadlines } from "../../internal/deadlines.ts"
 import { validateOptions } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
-import { settleLimits } from "../../transport/websocket/limits.ts"
+import { resolveLimits } from "../../transport/websocket/limits.ts"
 import { SocketTransport } from "../../transport/websocket/socket-transport.ts"
 import type { SocketLimits } from "../../transport/websocket/socket.ts"
 import { loadWs } from "../../transport/websocket/ws.ts"
@@ -53,7 +53,7 @@ export async function serveWebSocket(options: ServeWebSocketOptions): Promise<Se
         "() => null lets everyone in, anonymously.",
     )
   }
-  const limits = settleLimits(options)
+  const limits = resolveLimits(options)
   const { WebSocketServer } = await loadWs("serve/websocket")
   const served = new Served(options, limits)
   const shared = {
@@ -176,7 +176,7 @@ class Served implements ServedWebSocket {
     let isCounted = true
     let calls: CallServer | undefined
     const stop = whenExpired(expiresAt, this.#clock, () => {
-      transport.farewell = EXPIRED
+      transport.closeFrame = EXPIRED
       // Never rejects.
       void calls?.close(expired())
     })
