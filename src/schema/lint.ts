@@ -142,10 +142,10 @@ function malformed(
   report: Report,
   path: string,
   keyword: string,
-  found: unknown,
+  actual: unknown,
   expected: string,
 ): void {
-  report("malformed-keyword", path, `"${keyword}" must be ${expected}, got ${quote(found)}.`)
+  report("malformed-keyword", path, `"${keyword}" must be ${expected}, got ${quote(actual)}.`)
 }
 
 function isNumeric(value: unknown): value is number | bigint {

@@ -77,7 +77,7 @@ describe("assertIsSchema", () => {
         /^inputSchema is not a schema: /,
       )
     }
-    expect(() => assertIsSchema({ type: "strnig" })).toThrow("schema is not a sound schema: /type")
+    expect(() => assertIsSchema({ type: "strnig" })).toThrow("schema is not a valid schema: /type")
     expect(() => assertIsSchema({ $ref: "#/nowhere" })).toThrow(TypeError)
   })
 })

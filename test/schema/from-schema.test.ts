@@ -57,7 +57,7 @@ describe("FromSchema", () => {
     const warn = vi.spyOn(console, "warn").mockImplementation(() => undefined)
     FromSchema({ properties: { a: { $ref: "#/nowhere" } } })
     expect(warn).toHaveBeenCalledExactlyOnceWith(
-      'Schema at /properties/a/$ref: Reference "#/nowhere" leads nowhere in this schema and is ignored. Add what it names, under $defs for example.',
+      'Schema at /properties/a/$ref: Reference "#/nowhere" does not exist in this schema and is ignored. Add its target, under $defs for example.',
     )
     FromSchema(
       new Proxy(

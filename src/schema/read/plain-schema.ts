@@ -28,7 +28,7 @@ export function fromJson(json: string): JsonSchema {
 /** A schema with `type: "object"` at its root, when it accepts nothing but objects anyway, or everything. */
 export function asObject(schema: JsonSchema): JsonSchema | undefined {
   if (schema["type"] === "object") return schema
-  if (!saysSomething(schema)) return { ...schema, type: "object" }
+  if (!hasContent(schema)) return { ...schema, type: "object" }
   return isObjectOnly(schema, schema, 0) ? { type: "object", ...schema } : undefined
 }
 
@@ -104,7 +104,7 @@ const WORDS: ReadonlySet<string> = new Set([
 ])
 
 /** Whether a schema refuses anything. */
-export function saysSomething(schema: JsonSchema): boolean {
+export function hasContent(schema: JsonSchema): boolean {
   return Object.keys(schema).some((keyword) => !WORDS.has(keyword) && !keyword.startsWith("x-"))
 }
 

@@ -65,8 +65,8 @@ const cache = new Map<string, RegExp>()
  * Takes a pattern that was admitted (see pattern.ts). Those that the native engine matches in linear time are plain ones.
  */
 export function safeRegExp(source: string): RegExp {
-  const known = cache.get(source)
-  if (known !== undefined) return known
+  const cached = cache.get(source)
+  if (cached !== undefined) return cached
   const plan = planMatch(source)
   const regexp =
     plan?.native === Infinity

@@ -19,7 +19,7 @@ export function isValibotSchema(value: unknown): value is ValibotNode {
 }
 
 /** The error for what JSON Schema cannot say. */
-export function unsaid(node: ValibotNode, what = ""): TypeError {
+export function unsupported(node: ValibotNode, what = ""): TypeError {
   return new TypeError(
     `Valibot's "${node.type}"${what} has no JSON Schema form. Use a type that JSON has, or describe the wire form with toStandardJsonSchema() from "@valibot/to-json-schema".`,
   )

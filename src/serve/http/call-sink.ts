@@ -21,7 +21,7 @@ export interface RequestTerms {
  */
 export class HTTPCall extends CallSink implements CallOptions {
   // The headers were looked at, and the id is made when somebody asks for it.
-  override readonly isSound: boolean = true
+  override readonly isValidated: boolean = true
   readonly identity: Identity | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined

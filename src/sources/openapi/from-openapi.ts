@@ -23,7 +23,7 @@ import { platformFS } from "./platform-fs.ts"
 import { reported } from "./reported.ts"
 import type { ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
 import { fetchOf } from "../../http-client/public-fetch.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
@@ -149,7 +149,7 @@ export async function prepareRequest(
 
 /** Throws where headers that may hold a credential would be readable on the way. */
 function refuseReadable(url: URL, headers: Readonly<Record<string, string>> | undefined): void {
-  if (headers === undefined || !isReadableOnTheWay(url)) return
+  if (headers === undefined || !isUnencrypted(url)) return
   const name = Object.keys(headers).find((one) => !HARMLESS.test(one))
   if (name === undefined) return
   throw new CallError(

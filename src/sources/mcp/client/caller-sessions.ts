@@ -43,7 +43,7 @@ export class CallerSessions {
     this.#make = make
     // What runs on a session may finish.
     const giveUp = (supervisor: Supervisor): void => supervisor.retire()
-    this.#pool = new IdlePool({ clock, most: MAX_SESSIONS, idle: IDLE_MS, giveUp })
+    this.#pool = new IdlePool({ clock, maxSize: MAX_SESSIONS, idle: IDLE_MS, dispose: giveUp })
   }
 
   /** The session for a caller; `undefined` for an anonymous one, who has that of the connection. */
