@@ -10,7 +10,7 @@ import { useNow } from "./use-now.ts"
 
 type Part = "operations" | "report"
 
-/** One source: how it is doing, what it gives, and what became of what it had to offer. */
+/** One source: its state, its operations, and its import report. */
 export function SourceCard({
   status,
   operations,

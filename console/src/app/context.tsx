@@ -41,7 +41,7 @@ export function useSpec(id: string): SpecState {
   const store = useStore()
   const state = useSyncExternalStore(store.subscribe, () => store.spec(id))
   const operations = useSyncExternalStore(store.subscribe, () => store.operations)
-  useEffect(() => store.wantSpec(id), [store, id, operations])
+  useEffect(() => store.requestSpec(id), [store, id, operations])
   return state
 }
 

@@ -34,7 +34,7 @@ export function FindPanel({
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return
     const isTyping = event.target === search.current && finder.query !== ""
-    // Who is quick with Enter means what was typed, not what is still shown.
+    // Enter applies to the typed query, even if the list still shows the previous one.
     const rows = finder.latest()
     const at = rows === finder.rows ? active : isTyping && rows.length > 0 ? 0 : -1
     const action = listAction(event.key, rows, at, isTyping)

@@ -9,7 +9,7 @@ import { moveOf } from "./schema/rows.ts"
 import type { Row } from "./schema/rows.ts"
 
 /** Beyond this only the rows in sight are on the page, in a frame that scrolls. */
-const MOST_ON_PAGE = 250
+const MAX_ROWS_ON_PAGE = 250
 const USUAL_HEIGHT = 46
 
 /**
@@ -31,7 +31,7 @@ export function TreeRows({
   const [activeKey, setActiveKey] = useState<string>()
   const [frame, setFrame] = useState<HTMLDivElement | null>(null)
   const active = useActive(rows, activeKey)
-  const isLong = rows.length > MOST_ON_PAGE
+  const isLong = rows.length > MAX_ROWS_ON_PAGE
   const virtualizer = useRowsInSight(rows, active, isLong ? frame : null)
   const idOf = (node: SchemaNode): string => `${base}${node.key}`
   const show = (index: number): void => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest"
 import {
   NO_CALLS,
   reduceCalls,
-  shownLog,
+  visibleLog,
   waitingCount,
 } from "../../../console/src/activity/calls-state.ts"
 import type { CallsAction, CallsState } from "../../../console/src/activity/calls-state.ts"
@@ -13,7 +13,7 @@ function after(...actions: readonly CallsAction[]): CallsState {
 }
 
 function shownIds(state: CallsState): string[] {
-  return [...shownLog(state).calls.values()].map(({ requestId }) => requestId)
+  return [...visibleLog(state).calls.values()].map(({ requestId }) => requestId)
 }
 
 describe("calls", () => {
@@ -26,7 +26,7 @@ describe("calls", () => {
     )
 
     expect(shownIds(paused)).toEqual(["a"])
-    expect([...shownLog(paused).calls.values()][0]?.state).toBe("running")
+    expect([...visibleLog(paused).calls.values()][0]?.state).toBe("running")
     expect(waitingCount(paused)).toBe(2)
 
     const resumed = reduceCalls(paused, { type: "resume" })

@@ -6,7 +6,7 @@ import {
   filterReport,
   toneOf,
   untilText,
-  withLater,
+  withStatuses,
   withStatus,
 } from "../../../console/src/activity/source-list.ts"
 
@@ -36,8 +36,8 @@ describe("sources", () => {
   test("keep what was told while the list was on its way", () => {
     const told = [source("b", { state: "lost" }), source("b", { state: "failed" })]
 
-    expect(withLater(list, told).map(({ state }) => state)).toEqual(["ready", "failed"])
-    expect(withLater(list, [])).toEqual(list)
+    expect(withStatuses(list, told).map(({ state }) => state)).toEqual(["ready", "failed"])
+    expect(withStatuses(list, [])).toEqual(list)
   })
 
   test("are summed up", () => {
@@ -108,7 +108,7 @@ describe("counters", () => {
   })
 
   test("say in words what the line shows", () => {
-    expect(describeHistory([])).toBe("Calls per second: nothing is known yet.")
+    expect(describeHistory([])).toBe("Calls per second: no data yet.")
     expect(describeHistory([0, 5, 2])).toBe(
       "Calls per second in the last 3 s: now 2, highest 5, 7 in all.",
     )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest"
 import { ProblemError } from "../../../console/src/api/model.ts"
 import type { WatchItem } from "../../../console/src/api/model.ts"
-import { faultOfCredential, probeCredential } from "../../../console/src/api/probe.ts"
+import { credentialIssue, probeCredential } from "../../../console/src/api/probe.ts"
 import { count, echo, never, serve } from "./support.ts"
 
 describe("a client of a real server", () => {
@@ -117,11 +117,11 @@ describe("a client that has to say who it is", () => {
     await expect(hub.list()).rejects.toMatchObject({ status: 401 })
     expect(session.isRequired).toBe(true)
 
-    session.become({ kind: "key", value: "secret-key" })
+    session.setCredential({ kind: "key", value: "secret-key" })
     expect(session.isRequired).toBe(false)
     expect(await hub.list()).toHaveLength(3)
 
-    session.become({ kind: "token", value: "secret-key" })
+    session.setCredential({ kind: "token", value: "secret-key" })
     expect(await hub.list()).toHaveLength(3)
   })
 
@@ -136,11 +136,11 @@ describe("a client that has to say who it is", () => {
   })
 
   test("knows what can be no credential", () => {
-    expect(faultOfCredential("abc.DEF-123_~+/=")).toBeUndefined()
-    expect(faultOfCredential("")).toContain("Give")
-    expect(faultOfCredential("Bearer abc")).toContain("without")
-    expect(faultOfCredential("a b")).toContain("Copy it once more")
-    expect(faultOfCredential("a\nb")).toContain("Copy it once more")
-    expect(faultOfCredential("schlüssel")).toContain("Copy it once more")
+    expect(credentialIssue("abc.DEF-123_~+/=")).toBeUndefined()
+    expect(credentialIssue("")).toContain("Give")
+    expect(credentialIssue("Bearer abc")).toContain("without")
+    expect(credentialIssue("a b")).toContain("Copy it once more")
+    expect(credentialIssue("a\nb")).toContain("Copy it once more")
+    expect(credentialIssue("schlüssel")).toContain("Copy it once more")
   })
 })

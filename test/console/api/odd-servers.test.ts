@@ -96,7 +96,7 @@ describe("a client of something that is no hub", () => {
     const session = new Session()
     const hub = await answering((_request, response) => {
       // Between the question and its answer.
-      session.become({ kind: "key", value: "new" })
+      session.setCredential({ kind: "key", value: "new" })
       response.writeHead(401).end()
     }, session)
     await expect(hub.list()).rejects.toMatchObject({ status: 401 })

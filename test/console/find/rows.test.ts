@@ -3,7 +3,7 @@ import type { OperationSummary } from "../../../console/src/api/model.ts"
 import { listAction } from "../../../console/src/find/keys.ts"
 import { flatRows, groupOperations, groupedRows, ofType } from "../../../console/src/find/rows.ts"
 import type { Row } from "../../../console/src/find/rows.ts"
-import { markFound } from "../../../console/src/find/words.ts"
+import { highlightMatches } from "../../../console/src/find/words.ts"
 
 const operations = [
   op("pets.add", { type: "mutation", source: "shop", tags: ["write"] }),
@@ -116,8 +116,8 @@ describe("markFound", () => {
 })
 
 function shown(text: string, tokens: readonly string[]): string {
-  return markFound(text, tokens)
-    .map(({ text: piece, isFound }) => (isFound ? `[${piece}]` : piece))
+  return highlightMatches(text, tokens)
+    .map(({ text: piece, isMatch: isFound }) => (isFound ? `[${piece}]` : piece))
     .join("")
 }
 

@@ -71,15 +71,15 @@ function typescriptSnippet(spec: Spec, input: unknown, place: SnippetPlace): str
   const address = JSON.stringify(`${place.baseUrl.replace(/^http/i, "ws")}/ws`)
   const token = place.needsToken ? `, {\n  token: process.env["OPERATIONS_TOKEN"],\n}` : ""
   const id = JSON.stringify(idOf(spec))
-  const given = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
+  const inputText = input === undefined ? "" : `, ${sourceText(input, "", id.length + 20)}`
   const call =
     spec.type === "subscription"
       ? [
-          `for await (const { data } of client.subscribe(${id}${given})) {`,
+          `for await (const { data } of client.subscribe(${id}${inputText})) {`,
           "  console.log(data)",
           "}",
         ]
-      : [`const { data } = await client.call(${id}${given})`, "console.log(data)"]
+      : [`const { data } = await client.call(${id}${inputText})`, "console.log(data)"]
   return [
     `import { createClient } from "@alkdev/operations"`,
     `import { createWebSocketTransport } from "@alkdev/operations/websocket"`,

@@ -36,8 +36,8 @@ interface Filling {
 const MAX_DEPTH = 6
 const MAX_PROPERTIES = 200
 
-function fill(root: JsonSchema, given: JsonSchema, how: Filling): unknown {
-  const schema = merged(root, given)
+function fill(root: JsonSchema, source: JsonSchema, how: Filling): unknown {
+  const schema = merged(root, source)
   if (schema === undefined || how.depth > MAX_DEPTH) return undefined
   const fixed = own(schema, "const")
   if (fixed !== undefined) return fixed
@@ -120,10 +120,10 @@ function fillArray(root: JsonSchema, schema: JsonRecord, how: Filling): unknown 
 }
 
 /** What a new item starts as when its schema names no default. */
-export function emptyOf(root: JsonSchema, given: JsonSchema): unknown {
-  const filled = fill(root, given, { examples: false, depth: 1 })
+export function emptyOf(root: JsonSchema, source: JsonSchema): unknown {
+  const filled = fill(root, source, { examples: false, depth: 1 })
   if (filled !== undefined) return filled
-  const schema = merged(root, given)
+  const schema = merged(root, source)
   const values = own(schema, "enum")
   if (Array.isArray(values)) return values[0] as unknown
   const type = schema === undefined ? undefined : typesOf(schema).find((one) => one !== "null")

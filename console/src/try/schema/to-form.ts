@@ -35,7 +35,7 @@ const MAX_NODES = 1500
 /** Of an object with more properties the rest is left to the JSON editor. */
 const MAX_PROPERTIES = 300
 
-/** Words that mean the same to the form and hold no schema. */
+/** Keywords that the form understands and that contain no schema. */
 const PLAIN = [
   "title",
   "description",
@@ -58,7 +58,7 @@ const PLAIN = [
   "deprecated",
 ]
 
-/** Makes the form's schema. Pure; any schema will do, and gives a tree of bounded size. */
+/** Creates the form's schema. Pure; any schema gives a tree of bounded size. */
 export function toFormSchema(root: JsonSchema): FormSchema {
   const state: State = { root, nodes: 0, cut: 0, hidden: [] }
   const schema = convert(root, state, 0)
@@ -72,8 +72,8 @@ interface State {
   readonly hidden: string[]
 }
 
-function convert(given: JsonSchema, state: State, depth: number): JsonRecord {
-  const schema = merged(state.root, given)
+function convert(source: JsonSchema, state: State, depth: number): JsonRecord {
+  const schema = merged(state.root, source)
   if (schema === undefined) return asJson({})
   if (++state.nodes > MAX_NODES || depth > MAX_DEPTH) {
     if (!isScalar(schema)) state.cut++
@@ -99,7 +99,7 @@ function single(schema: JsonRecord, nullable: boolean, state: State, depth: numb
   return { ...converted, type: [converted["type"], "null"] }
 }
 
-/** A choice of schemas; each gets a name that tells it from the others. */
+/** A choice of schemas, each with a distinct name. */
 function choice(
   { schema, keyword, options }: Extract<ReturnType<typeof asUnion>, { kind: "choice" }>,
   state: State,
@@ -128,17 +128,17 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
       : asJson(schema)
   }
   const required = new Set(stringsUnder(schema, "required"))
-  const shown = {}
+  const shownProperties = {}
   state.hidden.push(...properties.slice(MAX_PROPERTIES).map(([name]) => name))
   for (const [name, child] of properties.slice(0, MAX_PROPERTIES)) {
     // Of these every object has one: the form would take it for a value.
     if (name in Object.prototype) state.hidden.push(name)
-    else setOwn(shown, name, property(child, required.has(name), state, depth))
+    else setOwn(shownProperties, name, property(child, required.has(name), state, depth))
   }
   const whole: Record<string, unknown> = { ...annotations(schema), type: "object" }
-  if (properties.length > 0) whole["properties"] = shown
+  if (properties.length > 0) whole["properties"] = shownProperties
   if (required.size > 0)
-    whole["required"] = [...required].filter((name) => Object.hasOwn(shown, name))
+    whole["required"] = [...required].filter((name) => Object.hasOwn(shownProperties, name))
   if (extra !== undefined) {
     whole["additionalProperties"] = newItem(extra, convert(extra, state, depth + 1), state)
   }

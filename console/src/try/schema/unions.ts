@@ -18,7 +18,7 @@ export type Union =
     }
 
 /**
- * Reads the ways to say "one of": `anyOf`, `oneOf`, several types.
+ * Reads all forms of "one of": `anyOf`, `oneOf`, several types.
  *
  * "This or null" is one value that can be null; a choice of fixed values is one list of values.
  */
@@ -84,7 +84,7 @@ function isNull(schema: JsonRecord | undefined): boolean {
   return schema["type"] === "null" || (Object.hasOwn(schema, "const") && schema["const"] === null)
 }
 
-/** Names for the choices: their title, the value that tells them apart, what they refer to, or their type. */
+/** Names for the choices: their title, the value that distinguishes them, their reference, or their type. */
 function titled(
   options: readonly JsonSchema[],
   flat: readonly (JsonRecord | undefined)[],
