@@ -42,7 +42,7 @@ describe("a client of a real server", () => {
     })
   })
 
-  test("cancels: the handler hears of it, and the outcome says so", async () => {
+  test("cancels: the handler's signal aborts, and the outcome says so", async () => {
     const { hub, hung } = await serve([])
     const controller = new AbortController()
     const outcome = hub.call("demo.hang", {}, { signal: controller.signal })
@@ -58,7 +58,7 @@ describe("a client of a real server", () => {
     expect(outcome).toMatchObject({ ok: false, problem: { code: "ABORTED" } })
   })
 
-  test("tells the hub how long a call may take", async () => {
+  test("sends the timeout of a call to the hub", async () => {
     const { hub } = await serve([])
     const outcome = await hub.call("demo.hang", {}, { signal: never(), timeoutMs: 30 })
     expect(outcome).toMatchObject({ ok: false, problem: { code: "TIMEOUT" }, status: 504 })
@@ -111,8 +111,8 @@ describe("a client of a real server", () => {
   })
 })
 
-describe("a client that has to say who it is", () => {
-  test("tells the session when it is refused, and sends key or token when it has one", async () => {
+describe("a client that has to authenticate", () => {
+  test("notifies the session of a 401, and sends its key or token", async () => {
     const { hub, session } = await serve([echo], { "secret-key": "ada" })
     await expect(hub.list()).rejects.toMatchObject({ status: 401 })
     expect(session.isRequired).toBe(true)

@@ -20,7 +20,7 @@ describe("HubStore", () => {
     expect(store.operations).toMatchObject({ status: "ready", operations: [{ id: "a.b" }] })
   })
 
-  test("says why it has no list, and has one when it works again", async () => {
+  test("reports why it has no list, and loads it when the hub works again", async () => {
     let fails = true
     const store = storeWith({
       list: async () => {
@@ -50,7 +50,7 @@ describe("HubStore", () => {
     expect(store.operations.operations.map(({ id }) => id)).toEqual(["new.one"])
   })
 
-  test("asks for a spec once, and keeps the object while it says the same", async () => {
+  test("loads a spec once, and keeps the object while it is unchanged", async () => {
     const describeSpec = vi.fn(async (id: string) => spec(id))
     const store = storeWith({ describe: describeSpec })
     store.requestSpec("a.b")
@@ -90,7 +90,7 @@ describe("HubStore", () => {
     expect(store.spec("a.0").status).toBe("loading")
   })
 
-  test("forgets everything when somebody else looks", async () => {
+  test("drops everything when the identity changes", async () => {
     const store = storeWith({
       list: async () => [summary("a.b")],
       describe: async (id) => spec(id),
@@ -144,7 +144,7 @@ function storeWith(parts: Partial<HubConnection>): HubStore {
   } as HubConnection)
 }
 
-/** Promises that are settled already have told everybody. */
+/** Runs the callbacks of promises that have settled. */
 async function settled(): Promise<void> {
   for (let at = 0; at < 20; at++) await Promise.resolve()
 }

@@ -3,7 +3,7 @@ import { toDisplayBlock } from "../../../console/src/result/blocks.ts"
 import { entriesOf, isOpenAtFirst, previewOf } from "../../../console/src/result/entries.ts"
 import { cellText, sortRows, tableOf } from "../../../console/src/result/table.ts"
 
-describe("a table", () => {
+describe("the table of a result", () => {
   it("is made of a list of objects, with every column", () => {
     expect(tableOf([{ a: 1 }, { b: 2, a: null }])).toEqual({
       columns: ["a", "b"],
@@ -121,8 +121,8 @@ describe("a block of an MCP result", () => {
   })
 })
 
-describe("a tree", () => {
-  it("tells what is closed in a few words", () => {
+describe("the tree of a result", () => {
+  it("summarises closed values", () => {
     expect(previewOf([1, 2, 3])).toBe("[ 3 items ]")
     expect(previewOf({ a: 1, b: 2, c: 3, d: 4, e: 5 })).toBe("{ a, b, c, d, … }")
     expect(previewOf({})).toBe("{ }")

@@ -34,7 +34,7 @@ export interface RequestCaller {
 
 /** What one request takes beside its parameters. */
 export interface MCPRequestOptions {
-  /** May be a light one, which only `heedSignal` understands. */
+  /** May be a lightweight one, which only `addSignalListener` understands. */
   readonly signal?: AbortSignal | undefined
   /** Epoch milliseconds; hard. */
   readonly deadline?: number | undefined
