@@ -24,7 +24,7 @@ import { checkDefinition, invalidDefinition } from "./spec.ts"
 import { RecordStore } from "./store.ts"
 import { notify } from "../internal/notify.ts"
 
-/** A spec says what an operation is, not how far its registry trusts it. */
+/** The policy of an operation registered by its spec alone. */
 const NO_POLICY = {
   handler: undefined,
   composes: undefined,

@@ -111,7 +111,7 @@ export function endedEarly(
 }
 
 /**
- * The error of a call that was refused, with its ids; `call` is missing where there is no such operation.
+ * The error of a rejected call, with its ids; `call` is `undefined` if the operation does not exist.
  *
  * Errors before the handler runs are the library's own, unless the caller's objects throw when they are read.
  */

@@ -32,7 +32,7 @@ const DECIDING: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Copies an admitted schema into the form that is handed to TypeBox.
+ * Copies an admitted schema into the form that TypeBox gets.
  *
  * - `format` is left out unless it is to be asserted: TypeBox would assert it, 2020-12 does not.
  * - Each reference names an entry of the context, where it is found at once; TypeBox's own search walks the

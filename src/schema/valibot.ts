@@ -150,7 +150,7 @@ class Conversion {
 
   #nullable(schema: ValibotNode): Json {
     const wrapped = this.#schema(schema["wrapped"])
-    // What comes out has the default in the place of `null`.
+    // The output has the default in place of `null`.
     if (this.#side === "output" && (schema["default"] ?? null) !== null) return wrapped
     return this.#withDefault(schema, { anyOf: [wrapped, { type: "null" }] })
   }

@@ -195,7 +195,7 @@ export function withoutPhrases(parts: readonly string[]): AskedWord[] {
       at += length
     }
   }
-  // "Comment on an issue" creates a comment: what is asked for is named by a noun.
+  // "Comment on an issue" creates a comment: the noun names the wanted object.
   if (IMPERATIVE.has(parts[1] ?? "") && !SYNONYMS.has(parts[0]!)) {
     words.push({ word: "create", isHelp: true })
   }

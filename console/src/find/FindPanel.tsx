@@ -15,7 +15,7 @@ import type { GroupBy } from "./rows.ts"
 import { useFinder } from "./use-finder.ts"
 import type { Finder } from "./use-finder.ts"
 
-/** Search and list: by mouse, or with the hands on the keys. */
+/** Search and list, by mouse or keyboard. */
 export function FindPanel({
   search,
 }: {
@@ -29,7 +29,7 @@ export function FindPanel({
   const [key, setKey] = useState<string>()
   const isSearch = finder.tokens.length > 0 || finder.query.trim() !== ""
   const chosen = finder.rows.findIndex((row) => row.key === key)
-  // The best result is what Enter opens, until the arrows say otherwise.
+  // Enter opens the best result, until the arrows select another.
   const active = chosen === -1 && isSearch && finder.rows.length > 0 ? 0 : chosen
   const onKeyDown = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.nativeEvent.isComposing) return

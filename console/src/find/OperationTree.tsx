@@ -30,7 +30,7 @@ export function rowId(tree: string, at: number): string {
 export function OperationTree(props: OperationTreeProps): ReactNode {
   const { id, rows, active, current, tokens, onToggle, onOpen, onKeyDown } = props
   const scroller = useRef<HTMLDivElement>(null)
-  // Made anew only for other rows: with each new function, every place is worked out again.
+  // Created only for other rows: each new function causes a new layout of all rows.
   const estimateSize = useCallback(
     (at: number) => (rows[at]?.kind === "group" ? GROUP_HEIGHT : ROW_HEIGHT),
     [rows],

@@ -25,7 +25,7 @@ export type Row =
       readonly kind: "operation"
       readonly key: string
       readonly operation: OperationSummary
-      /** What it is called here: without its namespace, where the group says that. */
+      /** The displayed name: without its namespace, if the group shows that. */
       readonly label: string
       /** 2 within a group. */
       readonly level: 1 | 2

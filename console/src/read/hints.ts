@@ -7,7 +7,7 @@ export interface Hint {
   readonly title: string
 }
 
-/** What an operation says of its effect; nothing that its type says already. */
+/** The hints about the effect of an operation, without those that its type implies. */
 export function hintsOf({
   annotations = {},
   type,

@@ -1,4 +1,4 @@
-/** A piece of an MCP result, as it is drawn. What is not what it says it is becomes JSON. */
+/** A block of an MCP result for display. A malformed block is displayed as JSON. */
 export type DisplayBlock =
   | { readonly kind: "text"; readonly text: string; readonly isJson: boolean }
   | { readonly kind: "image" | "audio"; readonly url: string; readonly type: string }
@@ -64,7 +64,7 @@ export function toDisplayBlock(block: unknown): DisplayBlock {
   }
 }
 
-/** The address of bytes in the page; `undefined` for types that are not drawn and for what is no base64. */
+/** The address of bytes in the page; `undefined` for types that are not displayed and for invalid base64. */
 function mediaOf(data: unknown, mimeType: unknown): DisplayBlock | undefined {
   if (typeof data !== "string" || typeof mimeType !== "string") return undefined
   const type = (mimeType.split(";", 1)[0] ?? "").trim().toLowerCase()

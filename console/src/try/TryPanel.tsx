@@ -153,7 +153,7 @@ function RunBar({
   )
 }
 
-/** Whole milliseconds; nothing is no deadline. */
+/** Parses whole milliseconds; empty means no deadline. */
 function readDeadline(text: string): number | undefined | "wrong" {
   const trimmed = text.trim()
   if (trimmed === "") return undefined

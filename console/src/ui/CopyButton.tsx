@@ -6,7 +6,7 @@ import { copyText } from "./copy-text.ts"
 
 const FEEDBACK_MS = 1600
 
-/** Copies a text, and says so. A text that is costly to make can be a function. */
+/** Copies a text, and confirms it. A text that is costly to create can be a function. */
 export function CopyButton({
   text,
   label = "Copy",

@@ -142,7 +142,7 @@ function lastOf(entries: readonly WatchEntry[]): readonly WatchEntry[] {
   return first === 0 ? entries : entries.slice(first)
 }
 
-/** Made once per item, and only when somebody filters. */
+/** Computed once per item, and only for a filter. */
 const searchedTexts = new WeakMap<WatchEntry, string>()
 
 function searchedTextOf(entry: WatchEntry): string {

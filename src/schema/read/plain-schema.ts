@@ -18,7 +18,7 @@ export function plainSchema(schema: unknown): JsonSchema {
   return fromJson(JSON.stringify(schema))
 }
 
-/** What the JSON of a schema says. */
+/** The JSON form of a schema. */
 export function fromJson(json: string): JsonSchema {
   const copy: unknown = JSON.parse(json)
   if (copy === false) return { not: {} }
@@ -67,7 +67,7 @@ export function mapSchemas(
   return out
 }
 
-/** The schema that a pointer of this document names; `undefined` when it is none of its own. */
+/** The target of a pointer within this document; `undefined` for other references. */
 export function localTarget(root: JsonSchema, reference: string): JsonSchema | undefined {
   if (reference === "#") return root
   if (!reference.startsWith("#/")) return undefined

@@ -45,7 +45,7 @@ export function typesOf(schema: JsonSchema, root: JsonSchema, depth = 0): Readon
   return isPlainRecord(schema["properties"]) ? new Set(["object"]) : EVERY
 }
 
-/** What every item of a list is; `undefined` when the schema does not say, or says it of single items. */
+/** The schema of every item of a list; `undefined` if there is none, or only for single items. */
 export function itemsOf(schema: JsonSchema, root: JsonSchema, depth = 0): JsonSchema | undefined {
   const { items, prefixItems, $ref } = schema
   if (prefixItems !== undefined || depth > MAX_DEPTH) return undefined
@@ -111,7 +111,7 @@ function gather(
     const parts = schema[keyword]
     if (!Array.isArray(parts) || parts.length === 0) continue
     const [first = new Set<string>(), ...others] = parts.map(within)
-    // Only what every alternative asks for is asked for.
+    // A name is required only if every alternative requires it.
     add(new Set([...first].filter((name) => others.every((names) => names.has(name)))))
   }
   return required
@@ -123,7 +123,7 @@ function either(schemas: readonly JsonSchema[]): JsonSchema {
   return only !== undefined && others.length === 0 ? only : { anyOf: [...different.values()] }
 }
 
-/** The types of all alternatives; none when one of them does not say. */
+/** The types of all alternatives; empty if one of them names none. */
 function unionOf(parts: unknown, root: JsonSchema, depth: number): ReadonlySet<string> {
   if (!Array.isArray(parts)) return EVERY
   const union = new Set<string>()

@@ -1,7 +1,7 @@
 import { Alphabet } from "./alphabet.ts"
 import type { Program } from "./program.ts"
 
-/** States that are remembered; beyond that the memory starts anew. */
+/** Maximum number of cached states; the cache is cleared when it is full. */
 const MAX_STATES = 1_000
 
 /** New states in one text, after which states are no longer worth remembering. */
@@ -174,7 +174,7 @@ export class LinearMatcher {
     return { from: next.slice(0, count), isStart: false, afterWord: beforeWord, next: [] }
   }
 
-  /** The state that goes on from the instructions found. */
+  /** The state that continues from the collected instructions. */
   #state(count: number, isStart: boolean, afterWord: boolean): State {
     const from = this.#found.slice(0, count).sort()
     const key = `${isStart ? 1 : 0}${afterWord ? 1 : 0}${from.join()}`

@@ -27,7 +27,7 @@ const NUMBERS: Readonly<Record<string, readonly string[]>> = {
   max_entries: ["maxProperties"],
 }
 
-/** What a transformation gives, where its name says so; a string stays a string. */
+/** The result type of a transformation, where its name implies one; a string stays a string. */
 const RESULTS: Readonly<Record<string, Json>> = {
   trim: { type: "string" },
   trim_start: { type: "string" },
@@ -98,7 +98,7 @@ function transformed(json: Json, action: ValibotNode): Json {
   return { ...words, ...RESULTS[action.type] }
 }
 
-/** The keywords that say what an action demands; empty where only a function can. */
+/** The keywords for the requirement of an action; empty if only a function can check it. */
 function restriction(json: Json, { type, requirement }: ValibotNode): Json {
   const format = Object.hasOwn(FORMATS, type) ? FORMATS[type] : undefined
   if (format !== undefined) return { format }

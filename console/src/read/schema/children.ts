@@ -34,7 +34,7 @@ export function hasChildParts(flat: Flat): boolean {
   return childParts(flat).length > 0
 }
 
-/** Declared properties; what several layers say of one name holds at once. */
+/** Declared properties; the schemas of one name in several layers all apply. */
 function properties({ layers }: Flat): readonly ChildPart[] {
   const found = new Map<string, Part[]>()
   const required = new Set<string>()
@@ -145,7 +145,7 @@ function isInformative(schema: unknown): boolean {
 
 const IMPLIED_BY_TYPE = new Set(["type", "$comment"])
 
-/** `string[]` says all there is to say of its items. */
+/** Whether items need a row of their own; `string[]` already describes them. */
 function isWorthARow(part: Part): boolean {
   const flat = flatten([part])
   if (typesOf(flat).some((type) => type === "object" || type === "array")) return true

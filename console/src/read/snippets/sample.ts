@@ -22,7 +22,7 @@ export function sampleOf(part: Part, depth = 0): unknown {
   return made(chosen(flat), depth)
 }
 
-/** What the schema shows: an example, its default, the first of its values. */
+/** A value that the schema declares: an example, its default, the first of its values. */
 function declaredValue(flat: Flat): { readonly value: unknown } | undefined {
   for (const { schema } of flat.layers) {
     const [example] = listOf(schema["examples"])

@@ -283,7 +283,7 @@ function FileWidget(props: WidgetProps): ReactNode {
   )
 }
 
-/** A moment in the reader's own time; sent in UTC. One that is no moment stays text. */
+/** A moment in the reader's own time; sent in UTC. An invalid one stays text. */
 function DateTimeWidget(props: WidgetProps): ReactNode {
   const { id, value, disabled, readonly, onChange, registry } = props
   const local = typeof value === "string" ? toLocal(value) : undefined

@@ -22,15 +22,15 @@ export const JSON_FIELD = "JsonField"
 /** A schema for the form, and what the form cannot show. */
 export interface FormSchema {
   readonly schema: JsonRecord
-  /** Places where a form would go on without end, or be too large: there it takes JSON. */
+  /** Places where a form would be endless or too large: they are edited as JSON. */
   readonly cut: number
   /** Names of properties that are left to the JSON editor. */
   readonly hidden: readonly string[]
 }
 
-/** Deeper than this a recursive schema goes on as JSON text. */
+/** Maximum depth; deeper parts of a recursive schema are edited as JSON text. */
 const MAX_DEPTH = 7
-/** More fields than this nobody fills in by hand. */
+/** Maximum number of fields; nobody fills in more by hand. */
 const MAX_NODES = 1500
 /** Of an object with more properties the rest is left to the JSON editor. */
 const MAX_PROPERTIES = 300
@@ -121,7 +121,7 @@ function object(schema: JsonRecord, state: State, depth: number): JsonRecord {
   const properties = namedSchemas(schema, "properties")
   const extra = extraProperties(schema)
   if (properties.length === 0 && extra === undefined && !hasConditions(schema)) {
-    // Named properties, even none of them, say what there is to give.
+    // Declared properties, even an empty list, define the fields.
     const isClosed = own(schema, "additionalProperties") === false
     return isClosed || isRecord(own(schema, "properties"))
       ? { ...annotations(schema), type: "object", properties: {} }
@@ -152,7 +152,7 @@ function property(child: JsonSchema, isRequired: boolean, state: State, depth: n
   return isRequired && fixed !== undefined ? { ...converted, default: fixed } : converted
 }
 
-/** What further properties look like; `undefined` when there are none, or anything goes. */
+/** The schema of additional properties; `undefined` if there are none, or anything is allowed. */
 function extraProperties(schema: JsonRecord): JsonSchema | undefined {
   const extra = own(schema, "additionalProperties")
   if (isRecord(extra) && Object.keys(extra).length > 0) return extra
@@ -314,7 +314,7 @@ function annotations(schema: JsonRecord): JsonRecord {
   return kept
 }
 
-/** A keyword of the wrong type would trip the form: `"title": {}`, `"minItems": "2"`. */
+/** A keyword of the wrong type would break the form: `"title": {}`, `"minItems": "2"`. */
 function isFit(keyword: string, value: unknown): boolean {
   if (keyword === "default") return true
   if (["title", "description", "format"].includes(keyword)) return typeof value === "string"

@@ -7,7 +7,7 @@ const MAX_OPTIONS = 60
 /** Unions of one choice within each other. */
 const MAX_HOPS = 10
 
-/** What a schema offers: one kind of value, or a choice among several. */
+/** A schema as one kind of value, or a choice among several. */
 export type Union =
   | { readonly kind: "single"; readonly schema: JsonRecord; readonly nullable: boolean }
   | {
@@ -46,7 +46,7 @@ export function asUnion(schema: JsonRecord, root: JsonSchema, hops = 0): Union {
   return { kind: "choice", schema: rest, keyword, options: titled(options, flat, rest) }
 }
 
-/** Several types are as many choices; one of them beside `null` is none. */
+/** Several types are as many choices; one type and `null` is not a choice. */
 function byTypes(schema: JsonRecord): Union {
   const types = typesOf(schema)
   const some = types.filter((type) => type !== "null")
