@@ -109,7 +109,7 @@ function ReportFilters({
         onChange={(event) => onChange({ ...filter, text: event.target.value })}
       />
       <label htmlFor={status} className="visually-hidden">
-        What became of it
+        Filter by result
       </label>
       <select
         id={status}

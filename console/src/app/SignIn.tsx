@@ -109,7 +109,7 @@ function SignInForm({ onClose }: { readonly onClose: () => void }): ReactNode {
         </p>
       )}
       <p className="muted">
-        It stays in the memory of this page: a reload or a closed tab forgets it.
+        It is kept in the memory of this page only, until you reload or close it.
       </p>
       <div className="row">
         <Button variant="primary" type="submit" busy={isBusy}>

@@ -160,7 +160,7 @@ function Nothing({ finder }: { readonly finder: Finder }): ReactNode {
   }
   return finder.type === undefined ? (
     <Empty title="No operations yet">
-      Sources may still be loading, or nothing here may be called by you.
+      Sources may still be loading, or you may not be allowed to call any operation.
     </Empty>
   ) : (
     <Empty title={`No ${finder.type} here`}>Choose another type.</Empty>

@@ -77,7 +77,7 @@ function tabsOf(
       label: "Data",
       panel:
         data === undefined ? (
-          <p className="muted">It gave no data.</p>
+          <p className="muted">No data.</p>
         ) : (
           <JsonTree value={data} label="Data" />
         ),

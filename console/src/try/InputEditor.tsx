@@ -129,7 +129,8 @@ export function InputEditor({
       </div>
       {!isJson && (
         <p className="input-problem" role="status">
-          The JSON is not valid: {reason} {view !== "json" && "The form shows what was valid last."}
+          The JSON is not valid: {reason}{" "}
+          {view !== "json" && "The form shows the last valid input."}
         </p>
       )}
       <div className={cx("panes", view === "both" && "panes-both")}>
@@ -247,9 +248,9 @@ class FormGuard extends Component<
     if (!this.state.failed) return this.props.children
     return (
       <div className="input-problem" role="alert">
-        No form can be made from this schema.{" "}
+        This schema cannot be shown as a form.{" "}
         <Button size="small" onClick={this.props.onJson}>
-          Give the input as JSON
+          Enter the input as JSON
         </Button>
       </div>
     )
