@@ -233,7 +233,7 @@ export class OperationRegistry<TOperations = RegisteredOperations> {
    * Ranked full-text search over ids, titles, descriptions, tags and input names.
    *
    * With `identity` in the options, even as `undefined`, it finds only what that caller may call.
-   * Without it, it finds all operations. Internal operations are never found.
+   * Without it, it finds all external operations. Internal operations are never found.
    */
   search(query: string, options: SearchOptions = {}): SearchResult[] {
     return this.#catalog.search(query, options)

@@ -11,8 +11,8 @@ const HALF_SCORE = 8
 const FULL_VALUE = 40
 
 /**
- * How far a word counts as found where only a longer word or a correction of it is: little in a query
- * with a word that nothing answers, since then nothing may be what was meant.
+ * How much a longer word or a correction counts: little in a query with a word that has no match at all, because
+ * then the index may have nothing that was meant.
  */
 const GUESSED = 0.5
 const GUESSED_IN_VAIN = 0.05

@@ -6,7 +6,7 @@ import { JsonTree } from "./JsonTree.tsx"
 import { toDisplayBlock } from "./blocks.ts"
 import type { DisplayBlock } from "./blocks.ts"
 
-/** The pieces of an MCP result, each as what it is. */
+/** The blocks of an MCP result, each displayed by its type. */
 export function ContentView({ content }: { readonly content: readonly unknown[] }): ReactNode {
   const blocks = useMemo(() => content.slice(0, 100).map(toDisplayBlock), [content])
   return (

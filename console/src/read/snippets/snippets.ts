@@ -1,4 +1,4 @@
-// How an operation of this hub is called from elsewhere. Everything here can be pasted and run.
+// Code that calls an operation of this hub. Everything here can be pasted and run.
 
 import type { OperationSpec } from "../../api/model.ts"
 import { commandInput } from "./command-input.ts"
@@ -11,14 +11,14 @@ export interface Snippet {
   readonly label: string
   readonly language: "ts" | "sh" | "json"
   readonly code: string
-  /** What is needed before it runs. */
+  /** What it needs to run. */
   readonly note: string
 }
 
 /** The hub, as it is reached from where this page is. */
 export interface SnippetPlace {
   readonly baseUrl: string
-  /** Whether the hub wants to know who calls. */
+  /** Whether the hub requires a credential. */
   readonly needsToken: boolean
 }
 

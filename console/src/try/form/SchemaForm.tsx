@@ -19,14 +19,14 @@ const UI: UiSchema = {
   "ui:submitButtonOptions": { norender: true },
 }
 
-/** What is sent is what was filled in: the form adds nothing by itself. */
+/** The form adds no values by itself: only entered values are sent. */
 const DEFAULTS = {
   emptyObjectFields: "skipDefaults",
   constAsDefaults: "never",
   arrayMinItems: { populate: "never" },
 } as const
 
-/** No input at all would make the form keep what it had. */
+/** `undefined` would make the form keep its previous value. */
 const NOTHING = {}
 
 /** A form for an input. What it shows is `value`. */

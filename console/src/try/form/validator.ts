@@ -12,8 +12,8 @@ export function toValidationData(issues: readonly InputIssue[]): ValidationData<
 }
 
 /**
- * A validator for the form: the whole input is held against the schema as it was published, parts of it
- * (which choice fits?) against the form's own schema. Nothing is compiled or evaluated.
+ * A validator for the form: the whole input is checked against the published schema, parts of it
+ * (which choice matches?) against the form's own schema. Nothing is compiled or evaluated.
  */
 export function createFormValidator(check: InputCheck): ValidatorType {
   const checks = new WeakMap<object, InputCheck>()
@@ -33,7 +33,7 @@ export function createFormValidator(check: InputCheck): ValidatorType {
       return { errors: errors as Result[] }
     },
     reset() {
-      // Checks are kept by their schema, and go with it.
+      // Checks are cached weakly by their schema.
     },
   }
 }
