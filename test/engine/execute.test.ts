@@ -328,7 +328,7 @@ describe("input checks of other libraries that take time", () => {
     expect(isCallError(await rejection(throwing.execute("a.call")))).toBe(true)
     const empty = slow(() => undefined)
     expect(await rejection(empty.execute("a.call"))).toMatchObject({
-      message: expect.stringContaining("gave no result"),
+      message: expect.stringContaining("returned no result"),
     })
     const odd = slow(() => ({ issues: "many" }))
     expect(await rejection(odd.execute("a.call"))).toMatchObject({

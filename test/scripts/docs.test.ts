@@ -64,7 +64,7 @@ describe("checkDocument", () => {
       "```",
     )
 
-    expect(checkDocument(root, "README.md", text)).toEqual({ faults: [], updated: text })
+    expect(checkDocument(root, "README.md", text)).toEqual({ issues: [], updated: text })
   })
 
   test("shows a whole file without its region marks", () => {

@@ -137,10 +137,10 @@ describe("a client that has to authenticate", () => {
 
   test("knows what can be no credential", () => {
     expect(credentialIssue("abc.DEF-123_~+/=")).toBeUndefined()
-    expect(credentialIssue("")).toContain("Give")
+    expect(credentialIssue("")).toContain("Enter")
     expect(credentialIssue("Bearer abc")).toContain("without")
-    expect(credentialIssue("a b")).toContain("Copy it once more")
-    expect(credentialIssue("a\nb")).toContain("Copy it once more")
-    expect(credentialIssue("schlüssel")).toContain("Copy it once more")
+    expect(credentialIssue("a b")).toContain("Copy it again")
+    expect(credentialIssue("a\nb")).toContain("Copy it again")
+    expect(credentialIssue("schlüssel")).toContain("Copy it again")
   })
 })
