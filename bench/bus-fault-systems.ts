@@ -1,4 +1,4 @@
-/** What is put through the same faults: our calls over NATS, and Moleculer's. */
+/** The systems under test with the same faults: our calls over NATS, and Moleculer's. */
 import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
@@ -24,15 +24,15 @@ export interface FaultSystem {
   connect(broker: Broker): Promise<FaultCaller>
 }
 
-/** A process that serves, and that things are done to. */
+/** A worker process into which faults are injected. */
 export interface FaultWorker extends AsyncDisposable {
   kill(signal: NodeJS.Signals): void
 }
 
-/** The calling end, which writes down what it is told. */
+/** The calling end, which records the outcome of each call. */
 export interface FaultCaller {
   call(): Promise<CallRecord>
-  told(): CallerRecords
+  report(): CallerRecords
   close(): Promise<void>
 }
 
@@ -51,7 +51,7 @@ export const ours: FaultSystem = {
     await caller.transport.whenConnected()
     return {
       call: () => caller.call({ operation: "work", ms: WORK, timeout: DEADLINE }),
-      told: () => caller.records,
+      report: () => caller.records,
       close: () => caller[Symbol.asyncDispose](),
     }
   },
@@ -114,7 +114,7 @@ class MoleculerCaller implements FaultCaller {
   }
 
   async call(): Promise<CallRecord> {
-    const told: CallRecord = {
+    const record: CallRecord = {
       id: `c-${this.#calls.length + 1}`,
       operationId: "lab.work",
       isIdempotent: false,
@@ -122,32 +122,32 @@ class MoleculerCaller implements FaultCaller {
       timeout: DEADLINE,
       settled: 0,
     }
-    this.#calls.push(told)
+    this.#calls.push(record)
     try {
       const { id, run, worker } = await this.#broker.call<
         { id: string; run: string; worker: string },
         object
-      >("lab.work", { id: told.id, ms: WORK })
-      Object.assign(told, { run, worker, isWrong: id !== told.id })
+      >("lab.work", { id: record.id, ms: WORK })
+      Object.assign(record, { run, worker, isWrong: id !== record.id })
     } catch (error) {
       const { type, name, message, retryable } = error as Error & {
         readonly type?: string
         readonly retryable?: boolean
       }
-      // It says nothing of whether it ran, so that nothing of that can be untrue.
-      told.error = {
+      // Its errors do not say whether the call ran, so that they cannot be wrong about it.
+      record.error = {
         code: type ?? name,
         message,
         retryable: retryable === true,
         mayHaveExecuted: true,
       }
     }
-    told.settled++
-    told.settledAt = Date.now()
-    return told
+    record.settled++
+    record.settledAt = Date.now()
+    return record
   }
 
-  told(): CallerRecords {
+  report(): CallerRecords {
     return { calls: this.#calls, streams: [] }
   }
 

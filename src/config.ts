@@ -1,4 +1,4 @@
-// The entry `./config`: types, schema and validation of configurations. Small, and platform-neutral.
+// The entry `./config`: the types of a configuration, and its validation. Lightweight, and for any platform.
 
 export { defineConfig } from "./config/define.ts"
 export type { ConfigContext, ConfigFunction, UserConfig } from "./config/define.ts"

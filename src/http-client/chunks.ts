@@ -1,4 +1,4 @@
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { abortError, networkFailure } from "./failure.ts"
 import type { RequestContext } from "./failure.ts"
 
@@ -19,7 +19,7 @@ export async function* readChunks(
     reader.cancel(signal.reason).catch(() => undefined)
   }
   const listener = { handleEvent: stop }
-  heedSignal(signal, listener)
+  addSignalListener(signal, listener)
   try {
     for (;;) {
       // A pending read ends when the body is cancelled.
@@ -32,7 +32,7 @@ export async function* readChunks(
   } catch (thrown) {
     throw networkFailure(thrown, context)
   } finally {
-    ignoreSignal(signal, listener)
+    removeSignalListener(signal, listener)
     stop()
   }
 }

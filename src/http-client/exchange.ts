@@ -1,4 +1,4 @@
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { PreparedRequest } from "./request.ts"
 import { originOf } from "./egress.ts"
 import { abortError, networkFailure } from "./failure.ts"
@@ -116,7 +116,7 @@ async function send(
     // A custom `fetch` may ignore the signal; the caller must not wait for it.
     return await new Promise<Response>((resolve, reject) => {
       listener = { handleEvent: () => reject(abortError(context)) }
-      heedSignal(signal, listener)
+      addSignalListener(signal, listener)
       start(request, options).then((response) => {
         if (signal.aborted) discard(response)
         resolve(response)
@@ -125,7 +125,7 @@ async function send(
   } catch (thrown) {
     throw networkFailure(thrown, context)
   } finally {
-    if (listener !== undefined) ignoreSignal(signal, listener)
+    if (listener !== undefined) removeSignalListener(signal, listener)
   }
 }
 

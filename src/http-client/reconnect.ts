@@ -1,6 +1,6 @@
 import { CallError, isCallError } from "../core/errors.ts"
 import { systemClock } from "../internal/clock.ts"
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import type { Clock } from "../internal/platform.ts"
 import { readEvents } from "./events.ts"
 import type { ReadEventsOptions, StreamEvent } from "./events.ts"
@@ -143,10 +143,10 @@ async function pause(milliseconds: number, options: FollowEventsOptions): Promis
     await new Promise<void>((resolve, reject) => {
       timer = clock.setTimeout(resolve, milliseconds)
       listener = { handleEvent: () => reject(fail()) }
-      heedSignal(signal, listener)
+      addSignalListener(signal, listener)
     })
   } finally {
     clock.clearTimeout(timer)
-    if (listener !== undefined) ignoreSignal(signal, listener)
+    if (listener !== undefined) removeSignalListener(signal, listener)
   }
 }

@@ -1,4 +1,4 @@
-import { heedSignal, ignoreSignal } from "../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../internal/signals.ts"
 import { abortError } from "./failure.ts"
 import type { RequestContext } from "./failure.ts"
 
@@ -35,11 +35,11 @@ export function createSharedTask<TResult>(
       try {
         return await new Promise<TResult>((resolve, reject) => {
           listener = { handleEvent: () => reject(abortError(context, false)) }
-          heedSignal(signal, listener)
+          addSignalListener(signal, listener)
           task.result.then(resolve, reject)
         })
       } finally {
-        if (listener !== undefined) ignoreSignal(signal, listener)
+        if (listener !== undefined) removeSignalListener(signal, listener)
         // The next caller starts new work instead of joining work that is being aborted.
         if (--task.waiting === 0 && running === task) {
           running = undefined

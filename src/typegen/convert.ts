@@ -2,7 +2,7 @@
 
 import { isPlainRecord } from "../schema/json.ts"
 import type { RefKeyword } from "../schema/refs.ts"
-import { isMarkedReference } from "../schema/typebox-kinds.ts"
+import { isTaggedReference } from "../schema/typebox-kinds.ts"
 import { arrayType } from "./arrays.ts"
 import { intersection, union } from "./combine.ts"
 import { listedValues } from "./literals.ts"
@@ -66,7 +66,7 @@ export class Converter implements ObjectReader {
     for (const keyword of ["$ref", "$dynamicRef"] as const) {
       if (typeof schema[keyword] === "string") parts.push(this.#referred.refer(schema, keyword))
     }
-    if (isMarkedReference(schema)) return parts
+    if (isTaggedReference(schema)) return parts
     parts.push(listedValues(schema) ?? this.#typed(schema))
     const { allOf, anyOf, oneOf, not } = schema
     if (Array.isArray(allOf)) parts.push(...allOf.map(this.convert))

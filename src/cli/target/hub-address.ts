@@ -1,4 +1,4 @@
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { UsageError } from "../model.ts"
 import type { CommandArgs, CommandIO } from "../model.ts"
 
@@ -35,7 +35,7 @@ export function hubAddress(args: CommandArgs, { env }: CommandIO): HubAddress | 
 }
 
 function refuseReadable(url: string): void {
-  if (!isReadableOnTheWay(new URL(url))) return
+  if (!isUnencrypted(new URL(url))) return
   throw new UsageError(
     `The token is not sent to ${url}, because anyone on the way could read it. Use https, or say --insecure.`,
   )

@@ -1,6 +1,6 @@
 import { fixedHeaders, headersKey, readCallHeaders } from "../../core/call-headers.ts"
 import type { CallHeaders } from "../../core/call-headers.ts"
-import { callWhileWanted } from "../../core/call-headers.ts"
+import { callUntilAborted } from "../../core/call-headers.ts"
 import { IdlePool } from "../../internal/idle-pool.ts"
 import type { PendingRequestMap } from "../../protocol/pending/request-map.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -42,7 +42,7 @@ export async function credentialsFor(
 ): Promise<HubCredentials> {
   const what = `The token of source "${source}"`
   return {
-    token: typeof token === "function" ? await callWhileWanted(token, context, what) : token,
+    token: typeof token === "function" ? await callUntilAborted(token, context, what) : token,
     headers: headers && (await readCallHeaders(headers, context, `A header of source "${source}"`)),
   }
 }
@@ -59,11 +59,11 @@ export class CallerLinks {
     this.#open = open
     this.#pool = new IdlePool({
       clock,
-      most: MAX_LINKS,
+      maxSize: MAX_LINKS,
       idle: IDLE_MS,
       isBusy: (map) => map.getPendingCount() > 0,
       // The connection is idle, so nobody waits for the result.
-      giveUp: (map) => void map.close(),
+      dispose: (map) => void map.close(),
     })
   }
 

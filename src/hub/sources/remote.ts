@@ -2,7 +2,7 @@ import type { RemoteSource, ResolvedSource } from "../../config/model.ts"
 import { CallError, isCallError } from "../../core/errors.ts"
 import type { AnyRegistry } from "../../engine/registry.ts"
 import { reasonOf } from "../../internal/describe.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { fill } from "../fill.ts"
 import type { OpenSource, OpenSourceOf, SourceContext } from "../model.ts"
 import { isBroker } from "../../config/brokers.ts"
@@ -98,7 +98,7 @@ async function openHub(
 }
 
 function refuseReadable(name: string, url: URL, what: "token" | "headers"): void {
-  if (!isReadableOnTheWay(url)) return
+  if (!isUnencrypted(url)) return
   throw new CallError(
     "EGRESS_BLOCKED",
     `Source "${name}": its "${what}" is not sent to ${url.origin}, because anyone on the way could read it. ` +

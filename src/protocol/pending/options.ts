@@ -1,5 +1,5 @@
 import type { CallRequestedEvent } from "../../core/events.ts"
-import { optionsFault } from "../../engine/options.ts"
+import { optionsIssue } from "../../engine/options.ts"
 import { refusal } from "../../core/errors.ts"
 import type { CallError } from "../../core/errors.ts"
 import { OPERATION_ID_LENGTH } from "../../core/spec-schemas.ts"
@@ -33,7 +33,7 @@ export function checkRequest(
     )
   }
   if (options === undefined) return undefined
-  const issue = optionsFault(options) ?? checkOwnOptions(options)
+  const issue = optionsIssue(options) ?? checkOwnOptions(options)
   if (issue === undefined) return undefined
   return refusal(
     "VALIDATION_ERROR",

@@ -11,7 +11,7 @@ import type { CallError, CallErrorOptions } from "../../core/errors.ts"
 import { toWallTime, wallTimeOf } from "../../internal/clock.ts"
 import type { DeadlineEntry } from "../../internal/deadlines.ts"
 import { markForwarded, markInternal } from "../../core/error-marks.ts"
-import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
 import type { ProgressUpdate } from "../../core/types.ts"
 import { CALLER_LEFT, sendFailure } from "../endpoint.ts"
 import type { Endpoint } from "../endpoint.ts"
@@ -76,7 +76,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     if (this.#timeout === Number.POSITIVE_INFINITY) this.#deadline = this.#timeout
     else if (this.#deadline === undefined) endpoint.deadlines.addUndated(this)
     else endpoint.deadlines.add(this)
-    if (signal !== undefined) heedSignal(signal, this)
+    if (signal !== undefined) addSignalListener(signal, this)
     const sharedDeadline = endpoint.link.isLocal === true ? deadline : undefined
     const timeout = sharedDeadline === undefined ? this.#timeoutForPeer(deadline) : undefined
     const event = requestEvent(this, input, sharedDeadline, timeout, options)
@@ -214,7 +214,7 @@ export abstract class PendingRequest implements DeadlineEntry, Pending {
     const { endpoint, options } = this
     if (this.#isSent) endpoint.pending.remove(this)
     if (this.bucket !== undefined) endpoint.deadlines.remove(this)
-    if (options?.signal !== undefined) ignoreSignal(options.signal, this)
+    if (options?.signal !== undefined) removeSignalListener(options.signal, this)
   }
 
   protected error(code: string, what: string, options: CallErrorOptions = {}): CallError {

@@ -21,7 +21,7 @@ export interface RequestTerms {
  */
 export class HTTPCall extends CallSink implements CallOptions {
   // The headers have been validated, and the id is created on first use.
-  override readonly isSound: boolean = true
+  override readonly isValidated: boolean = true
   readonly identity: Identity | undefined
   readonly timeout: number | undefined
   readonly metadata: Readonly<Record<string, unknown>> | undefined

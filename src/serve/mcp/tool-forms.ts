@@ -6,7 +6,7 @@ import {
   asObject,
   movedTo,
   mayBeVoid,
-  saysSomething,
+  hasContent,
 } from "../../schema/read/plain-schema.ts"
 
 /** How the arguments of a tool map to the input of an operation. */
@@ -72,7 +72,7 @@ export function outputForm(
   const json = JSON.stringify(schema)
   if (json.length > maxLength) return undefined
   const plain = fromJson(json)
-  if (!saysSomething(plain)) return undefined
+  if (!hasContent(plain)) return undefined
   const object = asObject(plain)
   if (object !== undefined) return { schema: object, isWrapped: false }
   if (!isLegacy) return { schema: plain, isWrapped: false }

@@ -1,7 +1,7 @@
 import type { OperationContext } from "../../core/handler.ts"
 import { CallError } from "../../core/errors.ts"
 import { systemClock, wallTimeOf } from "../../internal/clock.ts"
-import { heedSignal, ignoreSignal } from "../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../internal/signals.ts"
 
 /** The abort signal of a request; `end` releases its timer and listener. */
 export interface CallLimits {
@@ -29,7 +29,7 @@ export function createCallLimits(
   const controller = new AbortController()
   const entry = { handleEvent: () => controller.abort(parent?.reason) }
   if (parent?.aborted === true) entry.handleEvent()
-  else if (parent !== undefined) heedSignal(parent, entry)
+  else if (parent !== undefined) addSignalListener(parent, entry)
   const timer =
     limit === Number.POSITIVE_INFINITY
       ? undefined
@@ -41,7 +41,7 @@ export function createCallLimits(
     signal: controller.signal,
     end: () => {
       if (timer !== undefined) systemClock.clearTimeout(timer)
-      if (parent !== undefined) ignoreSignal(parent, entry)
+      if (parent !== undefined) removeSignalListener(parent, entry)
     },
   }
 }

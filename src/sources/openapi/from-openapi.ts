@@ -23,7 +23,7 @@ import { platformFS } from "./platform-fs.ts"
 import { withReport } from "./reported.ts"
 import type { ImportReport } from "./report.ts"
 import { streamItems } from "./stream.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import { isPrivateHost } from "../../internal/private-host.ts"
 import { resolveFetch } from "../../http-client/public-fetch.ts"
 import type { OpenAPIFS } from "../../internal/platform.ts"
@@ -149,7 +149,7 @@ export async function prepareRequest(
 
 /** Throws if headers that may contain a credential would be sent unencrypted. */
 function refuseReadable(url: URL, headers: Readonly<Record<string, string>> | undefined): void {
-  if (headers === undefined || !isReadableOnTheWay(url)) return
+  if (headers === undefined || !isUnencrypted(url)) return
   const name = Object.keys(headers).find((one) => !HARMLESS_HEADER.test(one))
   if (name === undefined) return
   throw new CallError(

@@ -1,11 +1,11 @@
 import type { LazyOperation } from "../../core/lazy-operation.ts"
-import { Given } from "../../schema/given.ts"
+import { ReturnsTarget } from "../../schema/given.ts"
 import type { OpenAPIDocument } from "./document.ts"
 import type { ImportResult } from "./import.ts"
 import { reportOf } from "./report.ts"
 import type { ImportReport } from "./report.ts"
 
-class Reported extends Given {
+class Reported extends ReturnsTarget {
   readonly #make: () => ImportReport
   #report: ImportReport | undefined = undefined
 

@@ -3,7 +3,7 @@ import { HEADERS } from "../../internal/headers.ts"
 import type { HeadersLike } from "../../internal/headers.ts"
 import { validateOptions } from "../../internal/options.ts"
 import { egressBlocked } from "../../http-client/public-lookup.ts"
-import { isReadableOnTheWay } from "../../internal/readable.ts"
+import { isUnencrypted } from "../../internal/readable.ts"
 import type { OptionsSchema } from "../../internal/options.ts"
 import type { Logger } from "../../internal/logger.ts"
 import type { Clock } from "../../internal/platform.ts"
@@ -120,7 +120,7 @@ export function createWebSocketTransport(
   }
   const url = validateUrl(target, location?.href)
   // A page that was loaded over plain HTTP may use plain connections to its own server.
-  const isOpen = isReadableOnTheWay(url) && url.host !== location?.host
+  const isOpen = isUnencrypted(url) && url.host !== location?.host
   if (isOpen && !options.insecure && (dial.token ?? dial.headers) !== undefined) {
     throw egressBlocked(url.host, 'has no TLS, and "insecure" is not set')
   }

@@ -244,7 +244,7 @@ describe("what is skipped and reported", () => {
 
     expect(names).toEqual([])
     expect(problems.map(({ reason }) => reason)).toEqual([
-      expect.stringMatching(/\/inputSchema is not a sound schema.*lost/),
+      expect.stringMatching(/\/inputSchema is not a valid schema.*lost/),
       expect.stringMatching(/\/outputSchema The output of this zod schema/),
     ])
   })

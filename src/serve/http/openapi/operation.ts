@@ -1,8 +1,8 @@
-import { ANNOTATIONS, UNTAGGED } from "../../../core/openapi-marks.ts"
+import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import { isNoValue } from "../../../schema/json.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { OperationSpec } from "../../../core/types.ts"
-import { mayBeVoid, saysSomething } from "../../../schema/read/plain-schema.ts"
+import { mayBeVoid, hasContent } from "../../../schema/read/plain-schema.ts"
 import { isShowable, namedExamples } from "./examples.ts"
 import type { DocumentSecurity, JsonObject } from "./model.ts"
 import { parametersOf } from "./parameters.ts"
@@ -46,8 +46,8 @@ export function pathItemOf(id: string, spec: OperationSpec, writer: OperationWri
     "x-operation-id": id,
     "x-operation-type": spec.type,
     "x-operation-version": spec.version,
-    ...(tags.length === 0 && { [UNTAGGED]: true }),
-    ...(annotations !== undefined && { [ANNOTATIONS]: { ...annotations } }),
+    ...(tags.length === 0 && { [UNTAGGED_EXTENSION]: true }),
+    ...(annotations !== undefined && { [ANNOTATIONS_EXTENSION]: { ...annotations } }),
   }
   return parameters === undefined ? { post: operation } : { get: operation }
 }
@@ -66,7 +66,7 @@ function bodyOf(
   if (isNoValue(schema)) return undefined
   const shown = namedExamples((examples ?? []).filter(isShowable))
   return {
-    ...(!mayBeVoid(schema) && saysSomething(schema) && { required: true }),
+    ...(!mayBeVoid(schema) && hasContent(schema) && { required: true }),
     content: {
       "application/json": {
         schema: pool.add(schema, "input", `${id}.input`),

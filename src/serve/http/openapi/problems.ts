@@ -1,7 +1,7 @@
 import { ERROR_CODES } from "../../../core/errors.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { ErrorDefinition, OperationSpec } from "../../../core/types.ts"
-import { PROBLEM_MARK } from "../../../core/openapi-marks.ts"
+import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
 import { PROBLEM_TYPE, statusOf } from "../problem.ts"
 import type { JsonObject } from "./model.ts"
 import type { SchemaPool } from "./pool.ts"
@@ -12,7 +12,7 @@ const PROBLEM_REF = { $ref: "#/components/schemas/Problem" }
 export const PROBLEM_SCHEMA: JsonSchema = {
   type: "object",
   // Tells importers that a problem is the error of a registry, and which codes no operation declares.
-  [PROBLEM_MARK]: true,
+  [PROBLEM_EXTENSION]: true,
   description: "What went wrong, as in RFC 9457.",
   properties: {
     type: { type: "string", description: "Where the code is explained." },

@@ -43,7 +43,7 @@ export class CallerSessions {
     this.#make = make
     // Requests that run on a session may finish.
     const giveUp = (supervisor: Supervisor): void => supervisor.retire()
-    this.#pool = new IdlePool({ clock, most: MAX_SESSIONS, idle: IDLE_MS, giveUp })
+    this.#pool = new IdlePool({ clock, maxSize: MAX_SESSIONS, idle: IDLE_MS, dispose: giveUp })
   }
 
   /** The session for a caller; `undefined` for anonymous callers, who use that of the connection. */

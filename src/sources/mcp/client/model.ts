@@ -34,7 +34,7 @@ export interface RequestCaller {
 
 /** Options of a request. */
 export interface MCPRequestOptions {
-  /** May be a light signal, which only `src/internal/signals.ts` can listen to. */
+  /** May be a lightweight one, which only `addSignalListener` understands. */
   readonly signal?: AbortSignal | undefined
   /** A hard limit, in epoch milliseconds. */
   readonly deadline?: number | undefined

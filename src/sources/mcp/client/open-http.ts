@@ -1,5 +1,5 @@
 import { CallError } from "../../../core/errors.ts"
-import { isReadableOnTheWay } from "../../../internal/readable.ts"
+import { isUnencrypted } from "../../../internal/readable.ts"
 import { isPrivateHost } from "../../../internal/private-host.ts"
 import { resolveFetch } from "../../../http-client/public-fetch.ts"
 import { assertPublic } from "../../../http-client/public-lookup.ts"
@@ -107,7 +107,7 @@ async function addHeaders(
 }
 
 function refuseInsecure(url: URL, headers: Headers, server: string): void {
-  if (!isReadableOnTheWay(url)) return
+  if (!isUnencrypted(url)) return
   // Headers with tool parameters are not checked.
   const header = [...headers.keys()].find((name) => {
     return CREDENTIAL.test(name) && !name.startsWith("mcp-")

@@ -1,5 +1,5 @@
 import { CallError, isCallError } from "../../../core/errors.ts"
-import { heedSignal, ignoreSignal } from "../../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import type { Clock } from "../../../internal/platform.ts"
 import { fromWallTime } from "../../../internal/clock.ts"
 
@@ -52,7 +52,7 @@ export class RequestTimeout {
     if (signal?.aborted === true) this.#end("aborted")
     else if (this.#endsAt <= now) this.#end(this.#endsBy)
     else {
-      if (signal !== undefined) heedSignal(signal, this)
+      if (signal !== undefined) addSignalListener(signal, this)
       this.#arm(Math.min(this.#endsAt, now + idle), now)
     }
   }
@@ -104,7 +104,7 @@ export class RequestTimeout {
 
   dispose(): void {
     const { clock, signal } = this.#options
-    if (signal !== undefined) ignoreSignal(signal, this)
+    if (signal !== undefined) removeSignalListener(signal, this)
     if (this.#timer !== undefined) clock.clearTimeout(this.#timer)
     this.#timer = undefined
     this.#listeners.clear()

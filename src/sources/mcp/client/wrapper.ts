@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { CallError } from "../../../core/errors.ts"
-import { heedSignal, ignoreSignal } from "../../../internal/signals.ts"
+import { addSignalListener, removeSignalListener } from "../../../internal/signals.ts"
 import type { LazyOperation } from "../../../core/lazy-operation.ts"
 import type { ResolvedServer } from "../config.ts"
 import type { PinStore } from "../pins.ts"
@@ -63,7 +63,7 @@ export async function openWrapper(
 ): Promise<Wrapper | FailedServer> {
   const wrapper = new Wrapper(server, connection, pins)
   const abort = { handleEvent: () => void wrapper.close() }
-  if (signal !== undefined) heedSignal(signal, abort)
+  if (signal !== undefined) addSignalListener(signal, abort)
   try {
     if (signal?.aborted) throw abortError(server.name, signal)
     await connection.connect(signal)
@@ -75,7 +75,7 @@ export async function openWrapper(
     await wrapper.close()
     return { error: signal?.aborted ? abortError(server.name, signal) : error, stderrTail }
   } finally {
-    if (signal !== undefined) ignoreSignal(signal, abort)
+    if (signal !== undefined) removeSignalListener(signal, abort)
   }
 }
 

@@ -1,5 +1,5 @@
 import { CallError } from "../../../core/errors.ts"
-import { callWhileWanted } from "../../../core/call-headers.ts"
+import { callUntilAborted } from "../../../core/call-headers.ts"
 import type { Secret } from "../config.ts"
 import { type AuthContext, credentialContext } from "./context.ts"
 
@@ -15,7 +15,7 @@ export async function readSecret(
 ): Promise<string> {
   const value: unknown =
     typeof secret === "function"
-      ? await callWhileWanted(secret, credentialContext(context), subjectOf(what, context))
+      ? await callUntilAborted(secret, credentialContext(context), subjectOf(what, context))
       : secret
   if (typeof value !== "string") throw unauthenticated(`it is not a string`, what, context)
   return value

@@ -1,7 +1,7 @@
 import { childPointer, getOwn, isPlainRecord } from "../../../schema/json.ts"
 import { isBroken } from "../document.ts"
 import type { OpenAPIDocument, Place } from "../document.ts"
-import { PROBLEM_MARK } from "../../../core/openapi-marks.ts"
+import { PROBLEM_EXTENSION } from "../../../core/openapi-marks.ts"
 import { child } from "./media.ts"
 
 /** One kind of problem that a schema allows. */
@@ -101,7 +101,7 @@ class Reader {
   #own(place: Place): ProblemKind {
     const properties = child(place, "properties")
     const code = properties && child(properties, "code")
-    const isOurs = getOwn(place.value as object, PROBLEM_MARK) === true
+    const isOurs = getOwn(place.value as object, PROBLEM_EXTENSION) === true
     // In the base problem schema details are unrestricted.
     if (isOurs) return { ...ANY, isOurs }
     const details = properties && child(properties, "details")

@@ -8,7 +8,7 @@ import type { RequestOptions } from "../config.ts"
 import type { PreparedRequest } from "../../../http-client/request.ts"
 import type { OpenAPIDocument } from "../document.ts"
 import { noteAt } from "../note.ts"
-import { ANNOTATIONS, UNTAGGED } from "../../../core/openapi-marks.ts"
+import { ANNOTATIONS_EXTENSION, UNTAGGED_EXTENSION } from "../../../core/openapi-marks.ts"
 import type { InputLocation, RequestPlan, SecurityScheme, ServerModel } from "../model.ts"
 import type { Note } from "../note.ts"
 import { annotationsOf, declaredAnnotations, READS } from "./annotations.ts"
@@ -140,7 +140,7 @@ export class OperationSource implements LazyParts {
   get tags(): readonly string[] | undefined {
     const { raw } = this.operation
     const { tags } = raw
-    if (!Array.isArray(tags) || raw[UNTAGGED] === true) return undefined
+    if (!Array.isArray(tags) || raw[UNTAGGED_EXTENSION] === true) return undefined
     return tags.every(isText) ? tags : tags.filter(isText)
   }
 
@@ -150,7 +150,7 @@ export class OperationSource implements LazyParts {
 
   get annotations(): OperationAnnotations {
     const { raw, method } = this.operation
-    const given = declaredAnnotations(raw[ANNOTATIONS])
+    const given = declaredAnnotations(raw[ANNOTATIONS_EXTENSION])
     return given ?? annotationsOf(this.type === "query" && method === "POST" ? "QUERY" : method)
   }
 

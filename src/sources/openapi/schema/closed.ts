@@ -1,4 +1,4 @@
-import { Given } from "../../../schema/given.ts"
+import { ReturnsTarget } from "../../../schema/given.ts"
 import { adoptSchema, type DefinitionSource } from "../../../schema/adopted.ts"
 import type { JsonSchema } from "../../../schema/json.ts"
 import type { SchemaNode, View } from "./model.ts"
@@ -26,7 +26,7 @@ class Roots implements DefinitionSource {
   }
 }
 
-class Closed extends Given {
+class Closed extends ReturnsTarget {
   readonly #roots: Roots
 
   constructor(schema: object, roots: Roots) {
